@@ -15,10 +15,12 @@ Explore
     ./course python -m week2.katas.streams.show_timeline
     The same work, as the simulated GPU did it: a digit is the chunk that an engine works on. Two streams overlap
     their copies. With either of two mistakes nothing overlaps, and one makes copies slower, too: what is forgotten?
+    Yours gains little more here, where the kernel is short. Two streams keep two engines at work, yours three: where
+    the kernel takes as long as each copy, it needs a third less time than they do.
 
 Concept
-    What you know of the kata transfers: a stream is a queue, work in different streams may overlap, the host does
-    not wait for copies of pinned memory, cuda.synchronize() waits for everything.
+    What you know of week1/katas/transfers: a stream is a queue, work in different streams may overlap, the host does
+    not wait for copies of pinned memory in a stream, cuda.synchronize() waits for everything.
     Order across streams: nothing orders the work of two streams but an event. e = cuda.event() makes one,
     e.record(stream) marks what is in the stream so far, e.wait(stream) makes all later work of that stream wait for
     the mark. The host does not wait. Without an argument both mean the default stream. An event that is recorded
@@ -26,14 +28,16 @@ Concept
     A missing wait is a race: the result may be right a hundred times. The simulator refuses such work.
     Double buffering: two buffers for what comes up, two for what goes down, used in turns: chunk i takes number i % 2
     of each. While the kernel reads one, the other is filled. An upload waits until the kernel two chunks before it
-    has read the buffer; a kernel waits until the download two chunks before it has emptied the buffer. That
-    takes an event for each buffer, recorded in each turn right after the work that reads or empties it. To wait for
-    everything in the other stream would be to wait for the chunk just before, too.
+    has read the buffer; a kernel waits until the download two chunks before it has emptied the buffer. These waits
+    take an event for each buffer, recorded in each turn right after the work that reads or empties it. To wait for
+    everything in the other stream would be to wait for the chunk just before, too. Two more waits lead forward, from
+    upload to kernel and from kernel to download of one chunk: `after` of task 2 makes them.
     Makespan: the time from first to last. Each engine takes the chunks in order, and begins one when it is done with
     the one before, the chunk is there, and the buffer that it fills is free. With enough chunks the slowest
     engine decides.
-    What spoils it: work in the default stream, stream 0, waits for all other streams and they wait for it. Pageable
-    memory makes the host wait at each copy, which is slower as well. A synchronize in the loop makes it wait, too.
+    What spoils it: work in the default stream, stream 0, waits for all other streams and they wait for it. A copy that
+    names no stream is in it, and the host waits for it. Pageable memory makes the host wait at each copy, which is
+    slower as well. A synchronize in the loop makes it wait, too.
     Kernels side by side: a kernel of few blocks leaves most multiprocessors (SMs) idle. Kernels in other streams may
     use them, as long as blocks fit. An SM holds blocks_per_sm of them, of one kernel or of several, and the blocks
     of one kernel may lie on many SMs. It pays if a kernel takes longer than its launch, about 25 us from Python.
@@ -290,9 +294,17 @@ def product_milliseconds(a: np.ndarray, b: np.ndarray, streams: int, times: int 
 
 @show_timeline.simulated
 def product_streams(count: int, streams: int) -> list[int]:
-    """Number of the stream in which the simulated GPU did each of `count` products. Given."""
+    """Number of the stream in which the simulated GPU did each of `count` products: 0 for the default one, 1 for main,
+    2 for the first of the others. Given.
+    """
     work = Products(np.ones((count, 2, 2), np.float32), np.ones((count, 2, 2), np.float32), streams)
-    return [stream for *_, stream in show_timeline.timeline(work.run)["compute"]]
+
+    def run():
+        for stream in (work.main, *work.streams):  # streams are numbered by their first work
+            cuda.to_device(cuda.pinned_array(1, np.float64), stream=stream)
+        work.run()
+
+    return [stream for *_, stream in show_timeline.timeline(run)["compute"]]
 
 
 @show_timeline.simulated

@@ -143,6 +143,10 @@ def spans(way, engine):
     return [(start, end) for start, end, _ in seen(way)[engine]]
 
 
+def streams_of(engine):
+    return sorted({stream for *_, stream in seen("overlapped")[engine]})
+
+
 def seen_at(*moments):
     """Microseconds, rounded, of moments (engine, chunk, BEGIN or END) of "overlapped"."""
     return [round(spans("overlapped", engine)[chunk][side]) for engine, chunk, side in moments]
@@ -198,7 +202,10 @@ def test_each_chunk_crosses_once_each_way_and_gets_one_launch(rng):
 def test_the_host_waits_after_the_last_chunk_alone(rng):
     """Once for all of them, or once for each of three streams; with twelve chunks to tell it from once a chunk."""
     waits, streams = count(lesson.stepped, rng.normal(size=(12, 40)), 1, "overlapped").transfers.synchronizations, 3
-    said = f"The host waited {waits} times for 12 chunks; once for each of 3 streams is enough. What makes it wait?"
+    unnamed = [f"the {engine}" for engine in ("upload", "download") if DEFAULT in streams_of(engine)]
+    asks = (f"Which stream does {' and '.join(unnamed)} of a chunk name?" if unnamed else
+            "What in the loop makes the host wait, not a stream: a synchronize, or memory that is not pinned?")
+    said = f"The host waited {waits} times for 12 chunks; once for each of 3 streams is enough. {asks}"
     assert 1 <= waits <= streams, said
 
 
@@ -215,9 +222,10 @@ def test_two_buffers_on_each_side_are_enough_for_any_number_of_chunks(chunks):
 @pytest.mark.task(3)
 @pytest.mark.counters
 def test_each_engine_has_a_stream_of_its_own_and_none_is_the_default():
-    streams = {engine: sorted({stream for *_, stream in work}) for engine, work in seen("overlapped").items()}
+    streams = {engine: streams_of(engine) for engine in seen("overlapped")}
     in_the_default = [engine for engine, used in streams.items() if DEFAULT in used]
-    assert in_the_default == [], f"In stream 0, the default, ran work of: {', '.join(in_the_default)}."
+    said = f"In stream 0, the default, ran work of: {', '.join(in_the_default)}. Which of your lines names no stream?"
+    assert not in_the_default, said
     assert list(streams.values()) == [[1], [2], [3]], f"Streams by engine: {streams}; wanted: one each, all different."
 
 
@@ -260,8 +268,13 @@ def test_uploads_overlap_downloads_for_nearly_all_chunks_but_the_first():
     in_one, yours = (round(overlap(spans(way, "upload"), spans(way, "download")))
                      for way in ("one stream", "overlapped"))
     assert in_one == 0
+    begins, down_begins, down_ends = seen_at(("upload", 1, BEGIN), ("download", 0, BEGIN), ("download", 0, END))
+    waits = begins == down_ends
+    said = (f"Uploads and downloads were at work at once for {yours} us, wanted nearly {(CHUNKS - 1) * US}. Upload 1 "
+            f"began at {begins} us, download 0 at {down_begins}, done at {down_ends}. "
+            f"{'Why does upload 1 wait for a download of another chunk?' if waits else 'What keeps them apart?'}")
     us_of_upload_beside_download = yours
-    assert us_of_upload_beside_download >= 0.8 * (CHUNKS - 1) * US
+    assert us_of_upload_beside_download >= 0.8 * (CHUNKS - 1) * US, said
 
 
 @pytest.mark.task(3)
@@ -273,8 +286,11 @@ def test_kernels_run_while_the_next_chunk_is_uploaded():
     nearly_all = round(0.9 * sum(end - start for start, end in kernels[:-1]), 1)
     begins, read, ends, emptied = seen_at(("upload", 2, BEGIN), ("compute", 0, END), ("upload", 1, END),
                                           ("download", 0, END))
-    said = (f"Upload 2 began at {begins} us. Its buffer had been read by kernel 0 at {read}, and upload 1 was done at "
-            f"{ends}; download 0 at {emptied}. What does it wait for, and what has to be over?")
+    said = (f"Upload 2 began when download 0 was done, at {emptied} us. Its own buffer was free at {read}, when kernel "
+            "0 had read it. Who needs what a download empties, the upload or the kernel?")
+    assert begins != emptied, said
+    said = (f"Kernels ran for {us_of_kernel_beside_upload} us beside an upload, wanted {nearly_all}. Upload 2 began at "
+            f"{begins} us; its buffer had been read at {read}, and upload 1 was done at {ends}. What does it wait for?")
     assert us_of_kernel_beside_upload >= nearly_all, said
 
 
@@ -315,9 +331,19 @@ def test_sixty_six_kernels_of_four_blocks_fill_an_h100():
 @pytest.mark.task(4)
 @pytest.mark.edge
 def test_a_part_of_a_kernel_does_not_count_and_a_large_one_is_alone():
-    for arguments, at_once in [((100, 2, 132), 2), ((264, 2, 132), 1), ((265, 2, 132), 1), ((133, 2, 132), 1),
-                               ((132, 2, 132), 2), ((1, 8, 132), 1056)]:
-        assert_matches(lesson.kernels_at_once, *arguments, oracle=always(at_once))
+    room = "there is room for 264 blocks"
+    for blocks, blocks_per_sm, at_once, why in [
+            (100, 2, 2, f"{room}, two kernels of 100 and a part of a third. Does a part fit?"),
+            (264, 2, 1, f"{room}, and one kernel fills it. What of it is left for a second?"),
+            (265, 2, 1, f"{room}. A larger kernel runs, too, its last block later. How many run then?"),
+            (133, 2, 1, f"{room}, one kernel of 133 and a part of a second. Does a part fit?"),
+            (132, 2, 2, f"{room}, and two kernels fill it. Does each SM take one block of each?"),
+            (1, 8, 1056, "an SM has room for 8 blocks, of 8 kernels as well. Does a kernel of one block take a whole "
+                         "SM in yours?")]:
+        got = lesson.kernels_at_once(blocks, blocks_per_sm, 132)
+        said = f"kernels_at_once({blocks=}, {blocks_per_sm=}, sms=132) gave {got}, wanted {at_once}: {why}"
+        assert got == at_once, said
+        assert_matches(lesson.kernels_at_once, blocks, blocks_per_sm, 132, oracle=always(at_once))
 
 
 def by_numpy(a, b, streams):
@@ -329,6 +355,19 @@ def factors(rng, count, m, k, n):
 
 
 @pytest.mark.task(4)
+@pytest.mark.counters
+@pytest.mark.parametrize("last", [0, 1])
+def test_main_goes_on_after_the_product_that_begins_last(last):
+    """It is in streams[last], behind the upload that is done last."""
+    _, products, main = lesson.behind_uploads(2**20, last)
+    assert len(products) == 2, f"2 products, 2 streams, {len(products)} launches: what does the loop count?"
+    main_goes_on, product_begins = round(main), round(products[last])
+    said = (f"main went on at {main_goes_on} us, the product in streams[{last}] began at {product_begins} us. "
+            "After the last launch, for which streams does multiply_all make main wait?")
+    assert main_goes_on >= product_begins, said
+
+
+@pytest.mark.task(4)
 def test_one_product_in_one_stream(rng):
     a, b = factors(rng, 1, 2, 3, 4)
     assert_matches(lesson.products, a, b, 1, oracle=by_numpy, tolerance=accumulated(np.float32, 3))
@@ -336,14 +375,17 @@ def test_one_product_in_one_stream(rng):
 
 @pytest.mark.task(4)
 @pytest.mark.counters
-@pytest.mark.parametrize("last", [0, 1])
-def test_main_goes_on_after_the_product_that_begins_last(last):
-    """It is in streams[last], behind the upload that is done last."""
-    _, products, main = lesson.behind_uploads(2**20, last)
-    main_goes_on, product_begins = round(main), round(products[last])
-    said = (f"main went on at {main_goes_on} us, the product in streams[{last}] began at {product_begins} us. "
-            "For which streams does main wait?")
-    assert main_goes_on >= product_begins, said
+def test_products_take_the_streams_in_turn():
+    """The first work of the streams is in their order: 0 is the default stream, 1 main, 2 streams[0]."""
+    streams_of_products = lesson.product_streams(5, 3)
+    names = ["the default stream", "main", *(f"streams[{number}]" for number in range(3))]
+    expected = [2, 3, 4, 2, 3]
+    assert len(streams_of_products) == 5, f"5 products, {len(streams_of_products)} launches: what does the loop count?"
+    elsewhere = [number for number, stream in enumerate(streams_of_products) if stream != expected[number]]
+    first = elsewhere[0] if elsewhere else 0
+    said = (f"Product {first} of 5 ran in {names[streams_of_products[first]]}, wanted {names[expected[first]]} of 3. "
+            "Which stream does its launch name?")
+    assert not elsewhere, said
 
 
 @pytest.mark.task(4)
@@ -376,8 +418,10 @@ def test_each_product_is_one_launch_and_the_host_waits_once(rng):
     counters = count(lesson.products, a, b, 3)
     assert len(counters.launches) == 6
     grids = sorted({launch.grid[:2] for launch in counters.launches})
+    asks = ("Which of the two comes first in yours, rows or columns?" if grids == [(2, 3)] else
+            "For how many threads of which axis does blocks_for count?")
     said = (f"out has 20 rows and 36 columns, a block TILE = 16 of each, and the kernel counts columns first: 3 x 2 "
-            f"blocks. Yours: {grids}. For how many threads of which axis does blocks_for count?")
+            f"blocks. Yours: {' and '.join(f'{x} x {y}' for x, y in grids)}. {asks}")
     assert grids == [(3, 2)], said
     waits = counters.transfers.synchronizations
     said = f"The host waited {waits} times, and Products.run itself asks for 1. What in multiply_all makes it wait?"
@@ -390,14 +434,6 @@ def test_each_product_is_one_launch_and_the_host_waits_once(rng):
 def test_products_of_more_than_one_block(m, n, rng):
     a, b = factors(rng, 2, m, 7, n)
     assert_matches(lesson.products, a, b, 2, oracle=by_numpy, tolerance=accumulated(np.float32, 7))
-
-
-@pytest.mark.task(4)
-@pytest.mark.counters
-def test_products_take_the_streams_in_turn():
-    """Streams are numbered as they are used: main uploads, so it is 1."""
-    streams_of_products = lesson.product_streams(5, 3)
-    assert streams_of_products == [2, 3, 4, 2, 3]
 
 
 @pytest.mark.task(4)
