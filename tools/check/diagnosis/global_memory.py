@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 from tools.check.diagnosis.asserted import Sides
 from tools.check.diagnosis.by_line import compared, lines_of, loops_of, worst
+from tools.check.diagnosis.loaded_back import loaded_back
+from tools.check.diagnosis.neighbours import neighbours_apart
 from tools.check.diagnosis.repeated import hear, moved_again
 from tools.check.diagnosis.unused import unused_keyword
 from tools.models.units import SECTOR
@@ -49,7 +51,11 @@ def _asked_of_memory(counters: Counters, sides: Sides | None, name: str, lines: 
         return f"A sector holds {SECTOR} bytes. {_asked_of_neighbours(counters, lines)}"
     if more < 0:
         return "What is not moved, or in larger pieces than it should be?"
-    again = moved_again(hearing, lines) if (hearing := hear(counters)) else None
+    hearing = hear(counters)
+    surplus = more if sides and name in ("bytes", "bytes_loaded") else None
+    if back := loaded_back(hearing, lines, surplus) if hearing else None:
+        return f"{back} Where else could that {back.who} keep a value in between?"
+    again = moved_again(hearing, lines) if hearing else None
     if again:
         return f"{again} How often should that be?"
     if again is not None and sides:
@@ -96,12 +102,17 @@ def scattered(counters: Counters, sides: Sides | None) -> list[str]:
         )
         if told := list(few):
             return [str(sides), *told, "Why do the other threads of the warp not ask?"]
-    asked = worst(
-        lines_of(counters),
-        lambda line: line.counts.requests and line.counts.sectors_per_request,
-        lambda counts: f"{counts.sectors_per_request:.1f} sectors a request",
-    )
+    lines = lines_of(counters)
+    asked = worst(lines, _touched, lambda counts: f"{counts.sectors_per_request:.1f} sectors a request")
+    apart = neighbours_apart(counters, max(lines, key=_touched)) if lines else None
+    if apart:
+        return [*asked, str(apart), "What changes there from one thread to the next, and what should?"]
     return [*asked, "Which addresses do the 32 threads of a warp ask for, and how far apart are they?"]
+
+
+def _touched(line: Line) -> float:
+    """Sectors of a request; 0 of a line that asks for nothing."""
+    return line.counts.requests and line.counts.sectors_per_request
 
 
 def _idle(line: Line) -> float:

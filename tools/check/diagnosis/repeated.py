@@ -46,14 +46,17 @@ class Hearing:
     def __init__(self) -> None:
         self.heard: dict[tuple[str, int, str, str], list[np.ndarray]] = {}
         self.accesses = 0
+        self.launches: list[list[Access]] = []  # loads and stores of each, in their order
 
     def launch(self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int] | None) -> None:
-        pass
+        self.launches.append([])
 
     def access(self, access: Access) -> None:
         if access.memory.space != "global" or self.accesses > MOST:
             return
         self.accesses += len(access.addresses)
+        if access.kind in ("load", "store") and self.launches:
+            self.launches[-1].append(access)
         file, line, _ = describe(access.spot)
         self.heard.setdefault((file, line, access.kind, access.memory.name), []).append(access.addresses)
 
