@@ -40,7 +40,7 @@ Concept
         4 "divergence"  less than 16 of 32 lanes take part in an instruction, on average
         5 "compute"     the unit nearest to its peak is at 60 % or more, and is the SM
         6 "memory"      the same, and it is L1, L2 or DRAM
-        7 "occupancy"   the theoretical occupancy, of warps that would have room, is below 50 %
+        7 "occupancy"   the theoretical occupancy, the share of 64 warps that have room, is below 50 %
         8 "latency"     none of these: too little is under way at a time
     Timeline: spans of uploads, kernels, downloads. In one *stream*, a queue of work, they take turns; from several
     queues a copy and a kernel can overlap: run at once. Where nothing runs, the GPU waits for the next launch.
@@ -55,7 +55,7 @@ Code it
 
 Verify
     pytest week2/day1                  then: ./course quiz week2/day1
-    Reflect: column and strided have the same diagnosis. Which figures tell that strided waits for DRAM, column not?
+    Reflect: the JSON's column and strided share a diagnosis. Which figures tell that only strided waits for DRAM?
 
 Simulated without a GPU: results, sectors and requests are exact, the reports are real. Time is not simulated.
 """
@@ -69,13 +69,13 @@ import tools.gpu  # a real GPU or a simulated one; before cuda
 import torch
 from tools.gpu import cuda
 
-WARP = 32             # threads
-SMS = 132             # of an H100 or H200; each holds
-WARPS, BLOCKS = 64, 32
-REGISTERS = 16384     # in each of its four quarters, and
-SHARED = 233472       # bytes of shared memory
-RESERVED = 1024       # of them for the system, for each block
-BLOCK = 256           # threads of a block of bias_kernel
+WARP = 32               # threads
+SMS = 132               # of an H100 or H200
+WARPS, BLOCKS = 64, 32  # that an SM holds at most
+REGISTERS = 16384       # in each quarter of an SM
+SHARED = 233472         # bytes of shared memory of an SM
+RESERVED = 1024         # of them for the system, for each block
+BLOCK = 256             # threads of a block of bias_kernel
 
 
 def up(value: int, unit: int) -> int:
@@ -135,6 +135,7 @@ def filled_share(report: dict) -> float:
     """Blocks of the grid as a share of the places of its waves, from 0 to 1.
 
     "grid": blocks along x, y and z, at least one. "block": threads; "registers": of a thread; "shared_bytes".
+    Not by "waves", which the profiler rounds: for the 265 blocks of tail it says 1.
     """
     raise NotImplementedError("week2/day1 task 4: filled_share")
 
@@ -147,8 +148,9 @@ def top_stall(report: dict) -> str:
 def diagnose(report: dict) -> tuple[str, str]:
     """The name of the first rule of the lesson that fits, and the top stall.
 
-    Rule 2 adds up "load_sectors", "load_requests" and those of "store_...". Rule 3: "shared_wavefronts_load" and
-    "shared_instructions_load" and those of "..._store". Either may count 0. Rule 4: "lanes_per_instruction".
+    Rule 2 compares "load_sectors" + "store_sectors" with "load_requests" + "store_requests"; rule 3
+    "shared_wavefronts_load" and "..._store" with "shared_instructions_load" and "..._store", likewise added up.
+    A kernel may have no requests, or no instructions on shared memory. Rule 4: "lanes_per_instruction".
     Rules 5 and 6: "percent_of_peak". Rule 7: "theoretical_occupancy_percent".
     """
     raise NotImplementedError("week2/day1 task 4: diagnose")

@@ -54,7 +54,9 @@ def answer(function, argument):
 
 def assert_figure(function, report, wanted, why):
     said = answer(function, report)
-    assert said == pytest.approx(wanted, rel=1e-12), f"You say {said}. It is {wanted:.6g}: {why}."
+    if said != pytest.approx(wanted, rel=1e-12):  # raised: an assert would print the two numbers once more
+        raise AssertionError(
+            f"You say {said}. It is {wanted:.6g}: {why}.\nWhich of these does your formula lack, or use otherwise?")
 
 
 # Task 1: what was done ----------------------------------------------------------------------------
@@ -211,9 +213,9 @@ def assert_room(threads, registers, shared, wanted):
     numbers_behind = {
         "warps": f"{of_block}, an SM holds 64.",
         "blocks": "an SM holds 32.",
-        "registers": f"a warp takes {registers} * 32, rounded up {piece}. One quarter has room for {fit_in_quarter} "
+        "registers": f"a warp takes {registers} * 32, rounded up to {piece}. One quarter has room for {fit_in_quarter} "
                      f"whole warps, four have for {4 * fit_in_quarter}; {of_block}.",
-        "shared memory": f"a block takes {shared} + 1024, rounded up {room}, of 233472.",
+        "shared memory": f"a block takes {shared} + 1024, rounded up to {room}, of 233472.",
     }
     if said != wanted:
         named = [f"{name}: {text}" for name, text in numbers_behind.items() if name in (said[1], wanted[1])]
@@ -389,8 +391,10 @@ RULES = {  # invented: one figure is bad, all others are good
 def judged(report, wanted, why):
     said = answer(lesson.diagnose, report)
     assert isinstance(said, tuple) and len(said) == 2, "diagnose returns a name and a stall"
-    text = f"You say {said[0]}. It is {wanted}: {why}."
-    assert said[0] == wanted, text
+    if said[0] != wanted:
+        raise AssertionError(
+            f"You say {said[0]}. It is {wanted}: {why}.\n"
+            "Which rule asks otherwise than the lesson's, or in another place?")
     assert_stall(said, report)
 
 
@@ -702,8 +706,10 @@ def test_one_launch_has_a_thread_for_each_element_in_blocks_that_can_fill_an_SM(
 def test_each_thread_moves_three_floats(rng):
     m, n = 24, 64
     counters = count(lesson.add_bias, numbers(rng, m, n), numbers(rng, n))
-    assert counters.bytes_loaded == 2 * 4 * m * n, "x and a bias for each element"
-    assert counters.bytes_stored == 4 * m * n
+    each = f"{m * n} elements load 4 bytes of x and 4 of bias each, and nothing of out"
+    assert counters.bytes_loaded == 2 * 4 * m * n, each
+    once = f"{m * n} elements are 4 bytes each, stored once. How many stores does a thread do?"
+    assert counters.bytes_stored == 4 * m * n, once
     why = (
         f"Full warps make {m * n // 32} requests each of x, of bias and of out. How many of the 32 threads of your "
         "warps have an element at a time?")
@@ -724,8 +730,11 @@ def test_nothing_is_written_beside_your_kernel(rng):
 @pytest.mark.compiled
 def test_compiled_it_needs_no_shared_memory_no_spills_and_no_barriers(rng):
     kernel = compiled(lesson.add_bias, numbers(rng, 24, 64), numbers(rng, 64), chip="h100").kernels["bias_kernel"]
-    assert kernel.shared_bytes == 0
-    assert kernel.spills == 0
+    why = (
+        f"A block takes {kernel.shared_bytes} bytes of shared memory. Which thread needs what another one loaded or "
+        "computed?")
+    assert kernel.shared_bytes == 0, why
+    assert kernel.spills == 0, f"{kernel.spills} registers spill. What does a thread keep beside an index and a sum?"
     assert not [name for name in kernel.instructions if name.startswith("bar")], "nobody waits for anybody here"
 
 

@@ -12,6 +12,8 @@ from tools.sim.faults import describe
 from tools.sim.trace import Access, Memory
 from tools.words import plural
 
+MANY = 8  # of so many pairs of neighbours one lies apart: rows of four do, rows of eight floats fill whole sectors
+
 
 class Apart(NamedTuple):
     """Two neighbouring threads of a block, the elements that they ask for at one time, and bytes between these."""
@@ -47,7 +49,7 @@ def _place(memory: Memory, address: int) -> list[int]:
 
 
 class Hearing:
-    """The first access of one line in which most neighbours lie apart: a Listener of tools/sim/trace.py."""
+    """The first access of one line in which many neighbours lie apart: a Listener of tools/sim/trace.py."""
 
     def __init__(self, line: Line) -> None:
         self.line = line
@@ -67,7 +69,7 @@ class Hearing:
         programs, threads, addresses = (each[order] for each in (access.programs, access.threads, access.addresses))
         beside = (np.diff(threads) == 1) & (np.diff(programs) == 0) & (threads[1:] % WARP > 0)
         apart = beside & (np.abs(np.diff(addresses)) > access.size)
-        if 2 * np.count_nonzero(apart) > np.count_nonzero(beside):
+        if MANY * np.count_nonzero(apart) > np.count_nonzero(beside):
             first = int(np.argmax(apart))
             pair = slice(first, first + 2)
             one, other = threads[pair].tolist()

@@ -29,6 +29,12 @@ def four_for_each(x):
 
 
 @cuda.jit
+def in_rows(x):
+    col, row = cuda.grid(2)
+    x[row, col] = 1
+
+
+@cuda.jit
 def backwards(x):
     row, col = cuda.blockIdx.x, 2 * cuda.threadIdx.x
     x[row, 126 - col] = 1
@@ -71,3 +77,13 @@ def test_an_array_that_runs_backwards_has_no_places():
 
 def test_of_neighbours_that_lie_side_by_side_nothing_is_said():
     assert told(beside_each_other, 1, 64, np.zeros((1, 128), np.float32))[-1].startswith("Which addresses do the 32")
+
+
+def test_rows_that_are_shorter_than_a_sector_are_told_at_their_end():
+    fact = told(in_rows, 1, (4, 8), np.zeros((8, 64), np.float32))[-2]
+    assert fact.startswith("At one time threads 3 and 4 of a block store in line ")
+    assert fact.endswith("[0, 3] and [1, 0] of x, 61 elements (244 bytes) apart.")
+
+
+def test_of_rows_that_fill_a_sector_nothing_is_said():
+    assert told(in_rows, 1, (8, 8), np.zeros((8, 64), np.float32))[-1].startswith("Which addresses do the 32")
