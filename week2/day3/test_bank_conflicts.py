@@ -1,5 +1,8 @@
 """The lesson again, as checks: banks and requests, a broadcast, two transposes without conflicts, what they cost."""
 
+import math
+import textwrap
+
 import numpy as np
 import pytest
 import torch
@@ -25,6 +28,40 @@ def matrix(rng, *shape):
 
 def transposed(a):
     return a.T
+
+
+def filled(text):
+    """Sentences in lines that fit a terminal."""
+    return "\n".join(textwrap.fill(line, 76) for line in text.splitlines())
+
+
+def require(holds, text):
+    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
+    __tracebackhide__ = True
+    if not holds:
+        raise AssertionError(filled(text))
+
+
+def assert_told(function, value, oracle, why):
+    """assert_matches; where another number came back, the failure ends with what why(number, value) says of it."""
+    __tracebackhide__ = True
+    try:
+        assert_matches(function, value, oracle=oracle)
+    except Mismatch as found:
+        said = filled(why(function(value), value)) if "\n\nGot " in found.text else ""
+
+        def ending(text):
+            return "\n\n".join([*text.split("\n\n")[:2], said])
+
+        if not said:
+            raise
+        raise Mismatch(ending(found.text), found.cause, found.function,
+                       lambda note: ending(found.with_note(note))) from None
+
+
+def lines_of(counters, kind):
+    """The lines of all launches that do this: "load", "store", "shared load" or "shared store"."""
+    return [line for launch in counters.launches for line in launch.lines if line.kind == kind]
 
 
 # What the transposes of tasks 3 and 4 have in common, each of them a function of the lesson
@@ -87,6 +124,10 @@ def assert_one_block_for_each_tile(transpose, kernel, rng):
 
 def assert_computes_and_converts_nothing(transpose, rng):
     counters = count(transpose, matrix(rng, 32, 32))
+    wide = [line for line in lines_of(counters, "shared store")
+            if line.counts.bytes_shared > 4 * line.counts.lanes]
+    require(not wide, "An element of a has 4 bytes, and one of the tile more. Which dtype has an array in shared "
+                      "memory that holds elements of a, and which does yours have?")
     assert counters.float64 == 0
     assert counters.conversions == 0
 
@@ -95,7 +136,33 @@ def assert_whole_sectors_once(transpose, rng):
     """A warp's 32 neighbours are four sectors, in a and in out."""
     counters = count(transpose, matrix(rng, 64, 96))
     assert counters.bytes_loaded == counters.bytes_stored == 4 * 64 * 96
+    for kind, name, cols in [("load", "a", 96), ("store", "out", 64)]:
+        for line in lines_of(counters, kind):
+            require(line.counts.sectors_per_request != 32, walked_down(line, name, cols, counters))
     assert counters.sectors_per_request == 4
+
+
+def walked_down(line, name, cols, counters):
+    """What a warp does that asks for 32 sectors at a time."""
+    does = "loads" if name == "a" else "stores"
+    seen = (f"Line {line.line} {does} 32 elements of {name} a warp, {cols} elements apart, down a column: 32 sectors, "
+            "needed 4. Threads next to each other differ in x alone.")
+    if not lines_of(counters, "shared load"):
+        return f"{seen} Through which memory can a thread store what another has loaded?"
+    if name == "a":
+        return f"{seen} In which index of a does x belong?"
+    return (f"{seen} In which index of out does x belong? Where in out does the tile begin then, and which of its "
+            "elements does thread x store?")
+
+
+def assert_no_conflicts(transpose, ask, rng):
+    """ask: what is asked where all threads of a warp go to one bank."""
+    __tracebackhide__ = True
+    counters = count(transpose, matrix(rng, 64, 96))
+    lines = lines_of(counters, "shared load") + lines_of(counters, "shared store")
+    if 31 * 192 in [line.counts.conflicts for line in lines]:
+        assert counters.conflicts == 0, ask
+    assert counters.conflicts == 0
 
 
 def assert_profiler_finds_no_conflict(transpose, rng):
@@ -117,6 +184,48 @@ def at_stride(stride):
     return pass_by_pass([stride * lane for lane in range(32)])
 
 
+def told_of_wavefronts(got, elements):
+    """What the banks are asked for, and a question about a number of wavefronts that is wrong."""
+    if not elements:
+        return ""
+    lanes = {bank: [each for each in elements if each % 32 == bank] for bank in {each % 32 for each in elements}}
+    different = {bank: len(set(wanted)) for bank, wanted in lanes.items()}
+    busiest = max(different, key=different.get)
+    most, several = different[busiest], f"Bank {busiest} is asked for {different[busiest]}"
+    if most < len(lanes[busiest]) and got == max(map(len, lanes.values())):
+        again = next(each for each in lanes[busiest] if lanes[busiest].count(each) > 1)
+        return f"Element {again} is wanted by {elements.count(again)} lanes. How often does its bank serve it?"
+    if len(different) > 1 and most > 1 and got == math.ceil(sum(different.values()) / len(different)):
+        return (f"{several} different elements, and {len(different)} banks for {sum(different.values())}: {got} is "
+                "their mean, rounded up. Does the warp wait for the mean of its banks?")
+    if got == most - 1:
+        return f"{several} different: one of them is served at once, {got} wait. Is the first wavefront counted?"
+    if len(different) > 1 and got > most:
+        return (f"{several} different, and no other bank for more; {len(different)} banks are asked. What do the "
+                "others do while one serves an element?")
+    return f"{several} different. How many of them does it serve in one wavefront?"
+
+
+def told_of_degree(got, stride):
+    wanted = {stride * lane for lane in range(32)}
+    asked = len({element % 32 for element in wanted})
+    return (f"Lanes 0, 1, 2, ... want elements 0, {stride}, {2 * stride}, ...: the number of different ones is "
+            f"{len(wanted)}, and that of the banks they lie in {asked}. How many of them lie in one bank?")
+
+
+def told_of_padding(got, cols):
+    if got == cols + fewest(cols):
+        return f"{got} is the length of a row with its padding. How many columns of it are added?"
+    apart = cols + got if isinstance(got, int) and got >= 0 else cols
+    degree = math.gcd(apart, 32)
+    if fewest(cols) == 0:
+        return f"Elements of a column are {cols} apart, and that alone is no conflict. What would more columns be for?"
+    if degree == 1:
+        return "With that padding there is no conflict. With how few columns is there none?"
+    return (f"With that padding elements of a column are {apart} apart. Which number divides {apart} and 32, and how "
+            "many wavefronts does the column take?")
+
+
 def profiled(function, *args):
     """Counters as Nsight Compute measures them; where it cannot, the test is skipped with its reason."""
     try:
@@ -131,25 +240,25 @@ def profiled(function, *args):
 @pytest.mark.parametrize("elements", [[7], [0, 1, 2], [0, 8, 16]],
                          ids=["one_lane", "neighbours", "eight_apart"])
 def test_a_bank_that_is_asked_for_one_element_takes_one_wavefront(elements):
-    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+    assert_told(lesson.wavefronts, elements, pass_by_pass, told_of_wavefronts)
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("elements", [[0, 32], [1, 2, 33, 65]], ids=["two_of_bank_0", "three_of_bank_1"])
 def test_different_elements_of_one_bank_take_a_wavefront_each(elements):
-    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+    assert_told(lesson.wavefronts, elements, pass_by_pass, told_of_wavefronts)
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("elements", [[5, 5], [3, 3, 35, 35, 35]], ids=["one_element", "two_of_bank_3"])
 def test_lanes_that_want_the_same_element_are_served_together(elements):
-    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+    assert_told(lesson.wavefronts, elements, pass_by_pass, told_of_wavefronts)
 
 
 @pytest.mark.task(1)
 @pytest.mark.parametrize("elements", [[0, 32, 1, 33], [0, 32, 64, 1, 33, 2]], ids=["two_banks", "three_banks"])
 def test_banks_work_side_by_side_and_the_busiest_decides(elements):
-    assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+    assert_told(lesson.wavefronts, elements, pass_by_pass, told_of_wavefronts)
 
 
 @pytest.mark.task(1)
@@ -157,7 +266,7 @@ def test_counts_the_four_columns_of_the_lesson():
     lanes = range(32)
     for elements in ([32 * x + 1 for x in lanes], [33 * x + 1 for x in lanes], [32 * x + (1 ^ x) for x in lanes],
                      [32 * 5 + 1 for _ in lanes]):
-        assert_matches(lesson.wavefronts, elements, oracle=pass_by_pass)
+        assert_told(lesson.wavefronts, elements, pass_by_pass, told_of_wavefronts)
 
 
 @pytest.mark.task(1)
@@ -177,31 +286,31 @@ def test_counts_wavefronts_of_lanes_that_read_anywhere(rng):
 @pytest.mark.task(1)
 def test_stride_1_has_no_conflict_and_stride_32_the_worst():
     for stride in (1, 32):
-        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+        assert_told(lesson.conflict_degree, stride, at_stride, told_of_degree)
 
 
 @pytest.mark.task(1)
 def test_a_stride_that_shares_factors_with_32_shares_banks():
     for stride in (2, 8, 6, 12, 20, 48):
-        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+        assert_told(lesson.conflict_degree, stride, at_stride, told_of_degree)
 
 
 @pytest.mark.task(1)
 def test_an_odd_stride_has_no_conflict():
     for stride in (3, 5, 31, 33, 4097):
-        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+        assert_told(lesson.conflict_degree, stride, at_stride, told_of_degree)
 
 
 @pytest.mark.task(1)
 def test_stride_0_is_a_broadcast():
-    assert_matches(lesson.conflict_degree, 0, oracle=at_stride)
+    assert_told(lesson.conflict_degree, 0, at_stride, told_of_degree)
 
 
 @pytest.mark.task(1)
 @pytest.mark.edge
 def test_knows_the_degree_of_every_stride_up_to_four_rows_of_banks():
     for stride in range(4 * 32 + 1):
-        assert_matches(lesson.conflict_degree, stride, oracle=at_stride)
+        assert_told(lesson.conflict_degree, stride, at_stride, told_of_degree)
 
 
 def fewest(cols):
@@ -210,25 +319,40 @@ def fewest(cols):
 
 @pytest.mark.task(1)
 def test_rows_of_32_need_one_column_more():
-    assert_matches(lesson.padding_for, 32, oracle=fewest)
+    assert_told(lesson.padding_for, 32, fewest, told_of_padding)
 
 
 @pytest.mark.task(1)
 def test_rows_whose_columns_have_no_conflict_need_no_padding():
     for cols in (33, 1, 31):
-        assert_matches(lesson.padding_for, cols, oracle=fewest)
+        assert_told(lesson.padding_for, cols, fewest, told_of_padding)
 
 
 @pytest.mark.task(1)
 def test_rows_whose_columns_have_any_conflict_need_one_column_more():
     for cols in (2, 48, 64, 4096):
-        assert_matches(lesson.padding_for, cols, oracle=fewest)
+        assert_told(lesson.padding_for, cols, fewest, told_of_padding)
 
 
 # Task 2: a broadcast ------------------------------------------------------------------------------
 
 def by_powers(x, coefficients):
     return sum(coefficient * x ** (15 - p) for p, coefficient in enumerate(coefficients))
+
+
+def told_of_copies(counters):
+    """Of 2 blocks of 256 threads that load or keep each of 16 coefficients more than once; else ""."""
+    loaded, kept = (counters.bytes_loaded - 4 * 512) / (2 * 4 * 16), sum(
+        line.counts.bytes_shared for line in lines_of(counters, "shared store")) / (2 * 4 * 16)
+    if loaded == 256 and kept == 0:
+        return ("Each of 2 blocks loads each coefficient 256 times, once for each of its threads. Which memory do the "
+                "threads of a block share, and how often does a block need to load a coefficient for it?")
+    if kept > 1 and loaded in (1, kept):  # so that nothing else is loaded again
+        mended = "Each" if counters.conflicts else "The lanes of a warp no longer conflict, and yet each"
+        times = "once" if loaded == 1 else f"{loaded:g} times"
+        return (f"{mended} of 2 blocks loads each coefficient {times} and stores {kept:g} copies of it in shared "
+                "memory. All lanes of a warp want the same coefficient at the same time. How many copies do they need?")
+    return ""
 
 
 def terms_and_points(rng, n):
@@ -287,6 +411,8 @@ def test_polynomial_stays_in_float32(rng):
 def test_a_block_loads_each_coefficient_once_and_each_thread_moves_its_point_once(rng):
     counters = count(lesson.polynomial, *terms_and_points(rng, 512))
     coefficients, x = 2 * 4 * 16, 4 * 512
+    said = told_of_copies(counters)
+    require(said == "", said)
     assert counters.bytes_loaded == coefficients + x
     assert counters.bytes_stored == 4 * 512
 
@@ -491,8 +617,8 @@ def test_the_swizzle_takes_no_byte_more_than_the_tile(rng):
 @pytest.mark.task(4)
 @pytest.mark.counters
 def test_swizzled_has_no_bank_conflicts(rng):
-    counters = count(lesson.transpose_swizzled, matrix(rng, 64, 96))
-    assert counters.conflicts == 0
+    assert_no_conflicts(lesson.transpose_swizzled, "The last index of tile chooses the bank. Is it the same for all "
+                        "threads of a warp there, and which index does ^ change?", rng)
 
 
 @pytest.mark.task(4)

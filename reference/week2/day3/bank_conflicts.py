@@ -16,14 +16,16 @@ Challenge
 Explore
     ./course python -c "for row in range(4): print([col ^ row for col in range(4)])"
     ^ is the exclusive or of two numbers, bit by bit. Does any number stand twice in a row, or in a column?
-    ./course show week2/day3                Which banks does each line of transpose_kernel ask?
+    ./course show week2/day3                Which banks does each line of transpose_kernel ask? Below "banks" stands
+                                            for each of the 32 how many elements it is asked for: * is 10 or more.
+                                            Between two bars: the lanes that share a sector.
     ./course week2/day3/explore_banks.py    Which paddings make a column one wavefront?
 
 Concept
     Banks: element i of a float32 array in shared memory is in bank i % 32. In one wavefront each bank serves one
     element, to every lane that wants it. So a request takes as many wavefronts as different elements are wanted
     from the busiest bank. That number is the *degree* of its conflict; at 1 there is none.
-    Broadcast: all lanes want the same element. One wavefront serves them all: no conflict.
+    Broadcast: all lanes want the same element. One wavefront serves them all: no conflict, and no need of copies.
     Strides: lanes that read 1, 2, 3, ... elements apart conflict to the degree math.gcd(stride, 32), the greatest
     common divisor; of an odd stride it is 1. (At stride 0 they read one element.) On an H200 a loop of such reads took
     1.43 times as long at stride 2 as at stride 1, 5.6 times at stride 8, 22.4 times at 32, and no longer at 33.
@@ -43,7 +45,8 @@ Concept
 
 Code it
     Task 1  wavefronts, conflict_degree, padding_for: what the banks make of a request    (four lines)
-    Task 2  polynomial_kernel: given, right, and afraid of a broadcast; repair it         (four lines)
+    Task 2  polynomial_kernel: given, right, and afraid of a broadcast; repair it, so that a block
+            loads each coefficient once, and its warps read one in one wavefront          (four lines)
     Task 3  padded_kernel: transpose_kernel, with a tile that is wider                    (nine lines)
     Task 4  swizzled_kernel: the same without a byte more                                 (nine lines)
     Task 5  predict_wavefronts, tile_bytes, blocks_on_sm: what each of them costs        (three lines)
