@@ -217,8 +217,8 @@ def told_of_step(got, number, items, slots):
     """What a worker finds before a step that went wrong."""
     names = [step[0] for step in order_by_queue(items, slots)[:number]]
     loaded, used = names.count("load"), names.count("use")
-    found = (f"Before this step {loaded} of {items} items are loaded and {used} used, so that of {slots} slots "
-             f"{slots - loaded + used} are free.")
+    found = (f"Before this step {loaded} of {items} items are loaded, {used} used and {slots - loaded + used} of "
+             f"{slots} slots free.")
     wanted = step_by_queue(number, items, slots)
     if wanted[0] == "load" and got[0] == "use":
         return f"{found} What does the worker do while a slot is free and an item is left?"
@@ -299,8 +299,9 @@ def each_turn(kernel):
     turn = re.search(r"^( *)(?:%\S+ = )?scf\.for [^\n]*\{\n(.*?)\n\1\}", kernel.text("ttir"), re.DOTALL | re.MULTILINE)
     assert turn, f"{kernel.name} has no loop along k: write it as for start in range(0, k, TILE_K)"
     decides, multiplies = "scf.if" in turn[2], "tt.dot" in turn[2]
-    assert not decides, "keep the loop free of if: the mask keeps a tile that does not exist away from memory"
-    assert multiplies, f"the loop of {kernel.name} does not multiply by tl.dot"
+    require(not decides, f"The loop of {kernel.name} decides by an if, each turn anew; wanted: keep the loop free of "
+                         "if. What keeps a tile that does not exist away from memory?")
+    require(multiplies, f"The loop of {kernel.name} does not multiply by tl.dot. In which line are a and b multiplied?")
     made = (re.match(r"\s*(%[\w#]+)(?::\d+)? = (\S+) (.*?)(?: : |$)", line) for line in turn[2].splitlines())
     return {name: (operation, re.findall(r"%[\w#]+", operands)) for name, operation, operands in
             (found.groups() for found in made if found)}
@@ -318,10 +319,12 @@ def waits_for(kernel):
     return " and ".join(sorted(found))
 
 
-def asks_after_multiplying(kernel):
-    """Does a load stand after tl.dot in the loop? Then nothing is left to do while it is on its way."""
-    operations = [operation for operation, _ in each_turn(kernel).values()]
-    return "tt.load" in operations[operations.index("tt.dot"):]
+def asked_for_after_multiplying(kernel):
+    """What the loop asks for after tl.dot, by the names in the source: nothing is left to do meanwhile."""
+    turn = each_turn(kernel)
+    names = list(turn)
+    after = names[next(i for i, name in enumerate(names) if turn[name][0] == "tt.dot"):]
+    return " and ".join(sorted({re.sub(r"%|_\d+$", "", name) for name in after if turn[name][0] == "tt.load"}))
 
 
 def copies(kernel):
@@ -334,7 +337,9 @@ def told_of_room(got, tile_m, tile_n, tile_k, limit):
     slot = 2 * (tile_m + tile_n) * tile_k
     if got * slot > limit:
         return f"{got} x {slot} bytes are {got * slot}, the limit is {limit}. What becomes of a slot that fits in part?"
-    return f"{got} x {slot} bytes are {got * slot}, and the limit is {limit}. Does a ring that fills it not fit?"
+    more = (got + 1) * slot
+    ask = "Does a ring that fills it not fit?" if more == limit else "Is there no room for it?"
+    return f"{got + 1} x {slot} bytes are {more}, and the limit is {limit}. {ask}"
 
 
 def told_of_ring(found, kernel):
@@ -411,7 +416,18 @@ def test_one_tile_is_loaded_then_computed_with():
 
 @pytest.mark.task(2)
 def test_with_one_slot_nothing_overlaps():
-    assert_matches(pipeline_makespan, 3, 2, 4, 1, oracle=time_by_queue)
+    seconds = pipeline_makespan(3, 2, 4, 1)
+    as_if = {14: "As if tile 1 were asked for at 3, when tile 0 is there and computing with it begins. Who still needs "
+                 "the slot then, and until when?",
+             12: "Four times the longer of load and compute. Which of the two can go on at the same time, where there "
+                 "is one slot?",
+             11: "As if all tiles were asked for at 0. How many slots are there for them?",
+             5: "That is the time of one tile. Whose slot does the load of tile 1 wait for?",
+             8: "That is computing alone. Is anything there to be computed with at 0?",
+             15: "As if three of the tiles took 5 each, and the first none. When is tile 0 done?"}
+    require(seconds == 20, f"pipeline_makespan(load=3, compute=2, items=4, stages=1)\n\nGot {seconds}, wanted 20.0: "
+                           "tile 0 has the one slot from 0 to 5, tile 1 from 5 to 10, and so on."
+                           f"\n\n{as_if.get(seconds, 'From when to when does each tile have the slot?')}")
 
 
 @pytest.mark.task(2)
@@ -556,17 +572,17 @@ def test_prefetch_lets_nan_and_infinity_spread_along_their_row_and_column():
 
 @pytest.mark.task(3)
 @pytest.mark.compiled
-def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
+def test_prefetch_multiplies_tiles_that_were_asked_for_a_turn_before(rng):
     a, b = halves(rng, (128, 256), (256, 128))
     kernel = compiled(lesson.matmul_prefetch, a, b, chip="h100").kernels["prefetch_kernel"]
     stages, ahead = kernel.num_stages, copies(kernel)
-    waits, late = waits_for(kernel), asks_after_multiplying(kernel)
+    waits, late = waits_for(kernel), asked_for_after_multiplying(kernel)
     assert stages == 1, "the launch tells the compiler not to load ahead: num_stages=1"
     assert ahead == 0, "the compiler makes a ring of this loop; that is task 4"
     require(waits == "", f"tl.dot waits for {waits}, which the same turn of the loop has asked for; wanted: tiles that "
                          "the turn before has asked for. Which tile does a turn need, and which should it ask for?")
-    require(not late, "The loop asks for the next tile after tl.dot: nothing is left to do while that is on its way. "
-                      "What could the GPU do in that time, if the loop asked earlier?")
+    require(late == "", f"The loop asks for {late} after tl.dot: nothing is left to do while that is on its way. "
+                        "What could the GPU do in that time, if the loop asked earlier?")
     loads, spills = len(kernel.loads), kernel.spills
     assert loads == 4, "needed are loads of a and b before the loop, and loads of the next ones in it"
     assert spills == 0
@@ -578,6 +594,12 @@ def test_tl_dot_takes_tiles_that_were_asked_for_a_turn_before(rng):
 def test_prefetch_asks_for_every_tile_once(m, n, k, rng):
     """Where a tile was loaded before the loop and is loaded again in it, these are more bytes."""
     counters = count(lesson.matmul_prefetch, *halves(rng, (m, k), (k, n)), tile_m=16, tile_n=32, tile_k=16)
+    more = counters.bytes - tile_by_tile(m, n, k, 16, 32)
+    if (m, n, k) == (32, 64, 64):  # 4 programs, all of whose tiles are whole
+        named = {4 * 2 * 16 * 16: "a", 4 * 2 * 16 * 32: "b", 4 * 2 * 16 * (16 + 32): "a and of b"}.get(more, "")
+        require(not named, f"Each program loads 5 tiles of {named}; along k there are 4. Every tile is loaded, so one "
+                           "of them twice. Which tile is the next one in the last turn, and what keeps a tile that "
+                           "does not exist away from memory?")
     assert counters.bytes == tile_by_tile(m, n, k, 16, 32)
     assert counters.library_operations == []
     assert_multiplies_each_tile_once("matmul_prefetch", counters, m, n, k, 16, 32, 16)
@@ -683,9 +705,12 @@ def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(m, n, col
 def test_tensor_cores_multiply_float16_and_add_in_float32(rng):
     kernel = compiled(lesson.matmul_staged, *halves(rng, (256, 256), (256, 256)), chip="h100").kernels["staged_kernel"]
     types = {name.split(".", 5)[-1] for name in kernel.instructions if name.startswith("wgmma.mma_async")}
+    require(types != {"f32.tf32.tf32"}, "a and b reach tl.dot as float32, which tensor cores take as tf32: 4 bytes a "
+                                        "number, at half the rate. In memory they are float16. Which line widens them?")
     assert types == {"f32.f16.f16"}, "the types of the sum, of a and of b in the instructions that multiply"
     warps, widths, spills = kernel.num_warps, {access.width for access in kernel.loads}, kernel.spills
-    assert warps == 8, "8 warps work on a tile"
+    require(warps == 8, f"The launch makes programs of {warps} warps; wanted: 8 warps work on a tile. Which argument "
+                        "of the launch, beside TILE_M and the others, says how many?")
     assert widths == {16}, "a thread asks for 16 bytes of a at a time, and for 16 of b"
     assert spills == 0
 
