@@ -24,8 +24,8 @@ Concept
     Blelloch: a tree of less work. On the way up, in the steps 1, 2, 4, ..., place `right` adds place right - step; a
     thread's right is (t + 1) * 2 * step - 1, if there is one. Then the last place holds the block's total, which goes
     to totals, and a 0 in its place. The way down has the same steps, from THREADS // 2 to 1, and the same pairs. In
-    each pair, right - step takes what right held, and right the sum of what both held before. A barrier goes before
-    each step down, and one before the store: there a thread loads what another has written.
+    each pair, right - step takes what right held, and right the sum of what both held: two loads and two stores. A
+    barrier goes before each step down, and one before the store: there a thread loads what another has written.
     Places: pairs are 2 * step places apart, so from step to step the lanes of a warp use fewer of the 32 banks. So keep
     element i in place i, plus one for each 32 elements before it. Elements 32 apart are then 33 places apart.
     Three passes: each block scans its elements, the totals are scanned, each block adds what came before it to its
@@ -40,8 +40,8 @@ Concept
     sem="relaxed" an atomic also puts all other memory in order, which costs time.
     Look-back: one pass. Each program takes a ticket, the number of its tile. It publishes PART with its tile's total;
     and once it knows what came before, WHOLE with the sum up to its end. For that it looks at a *window* of tiles, the
-    nearest first. If one has published NOTHING, it looks again; beyond a WHOLE it need not. Else it adds values from
-    the nearest tile to the first WHOLE, included, and is done; without one, all, and goes on to the window before.
+    nearest first. If any of them has published NOTHING, it looks at all of them again. Else it adds values from the
+    nearest tile to the first WHOLE, included, and is done; without one, all, and goes on to the window before.
     Tickets: programs may start in any order, and draw tickets as they start. So nobody waits for a tile not begun.
     Triton: tl.where(condition, a, b) takes each element from a or b; a factor 0 would keep NaN. tl.min(x) and tl.sum(x)
     make one number of a block; (x != y).to(tl.int32) is 0 or 1. A loop has no `break`: it ends by its condition.

@@ -86,6 +86,30 @@ def test_predicts_what_hillis_and_steele_ask_of_shared_memory(rng):
     assert 2 * span * warps == counters.barriers
 
 
+PASSES = "x is loaded; out is stored, loaded and stored again. "
+TOTALS = "blelloch_kernel stores totals, their scan loads them and stores the sums before, add_kernel loads those. "
+
+
+def off_by(predicted, n, blocks):
+    """What a prediction of exclusive_scan leaves out or counts too often, with a question; "" where that is unknown."""
+    off = predicted - 4 * (4 * n + 4 * blocks + 1)
+    short, more = f"It is {-off:,} bytes short: ", f"It is {off:,} bytes too much: "
+    a_block, all_threads = f"for each of {blocks} blocks", 256 * blocks
+    return {
+        -4 * n: f"{short}{n:,} numbers. {PASSES}Which is missing?",
+        4 * n: f"{more}{n:,} numbers. {PASSES}What more do you count?",
+        -4 * blocks: f"{short}one number {a_block}. {TOTALS}Which is missing?",
+        -8 * blocks: f"{short}two numbers {a_block}. {TOTALS}Which two are missing?",
+        4 * blocks: f"{more}one number {a_block}. {TOTALS}What more do you count?",
+        -4 * (blocks + 1): f"{short}a number {a_block}, and one. {TOTALS}Which is missing, and how many blocks scan them?",
+        4 * (blocks - 1): f"{more}the scan of {blocks} totals stores a total too, of its one block. For what are {blocks}?",
+        4 * (n - blocks): f"{more}{n:,} numbers in place of {blocks}. How many does before_ptr + pid load for a block?",
+        8 * (256 - blocks): f"{more}256 totals loaded, 256 stored. How many of the 256 threads have one to load?",
+        16 * (all_threads - n): f"{more}as of {all_threads:,} elements. Have all threads of the last block an element?",
+        0: "",
+    }.get(off, "")
+
+
 @pytest.mark.task(1)
 def test_the_traffic_of_three_passes_includes_all_totals():
     for n, blocks in [(512, 2), (1000, 4)]:
@@ -96,6 +120,9 @@ def test_the_traffic_of_three_passes_includes_all_totals():
             "Is this what exclusive_scan loads, and what it stores? Wanted: their sum, then that of inclusive_scan.")
         assert predicted != elements, f"{elements} bytes are x and out alone. Which launches load or store totals?"
         assert predicted != elements + totals, "One number is missing. What does the launch that scans totals store?"
+        why = off_by(predicted, n, blocks)
+        known_mistake = why != ""
+        assert not known_mistake, f"predict_traffic({n}) begins with {predicted:,}. {why}"
 
 
 @pytest.mark.task(1)
