@@ -42,21 +42,24 @@ def require(holds, text):
         raise AssertionError(filled(text))
 
 
+def retold(found, said):
+    """A failure of assert_matches with these sentences in the place of its own guess."""
+    def ending(text):
+        return "\n\n".join([*text.split("\n\n")[:2], filled(said)])
+
+    return Mismatch(ending(found.text), found.cause, found.function, lambda note: ending(found.with_note(note)))
+
+
 def assert_told(function, value, oracle, why):
     """assert_matches; where another number came back, the failure ends with what why(number, value) says of it."""
     __tracebackhide__ = True
     try:
         assert_matches(function, value, oracle=oracle)
     except Mismatch as found:
-        said = filled(why(function(value), value)) if "\n\nGot " in found.text else ""
-
-        def ending(text):
-            return "\n\n".join([*text.split("\n\n")[:2], said])
-
-        if not said:
-            raise
-        raise Mismatch(ending(found.text), found.cause, found.function,
-                       lambda note: ending(found.with_note(note))) from None
+        said = why(function(value), value) if "\n\nGot " in found.text else ""
+        if said:
+            raise retold(found, said) from None
+        raise
 
 
 def lines_of(counters, kind):
