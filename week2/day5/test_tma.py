@@ -43,6 +43,17 @@ def require(holds, text):
         raise AssertionError(text)
 
 
+def require_programs_for_all(counters, x, sides, boxes):
+    """Fewer programs than boxes, and a result that is not all stored, make a failure that counts both."""
+    (m, n), (rows, cols), launched = x.shape, sides, counters.programs
+    down, across = -(-m // rows), -(-n // cols)
+    whole = counters.bytes_stored >= m * n * x.element_size()
+    require(whole or not 0 < launched < down * across,
+            f"{launched} of {down} x {across} {boxes} of {rows} x {cols} got a program:\n"
+            f"{m} rows take {down} of them, and {n} columns {across}.\n"
+            "Which line counts them, and does it count one that is cut off?")
+
+
 def same(x, **box):
     return x.clone()
 
@@ -293,7 +304,9 @@ def test_copies_boxes_that_lie_below_each_other(rng):
 
 @pytest.mark.task(3)
 def test_copies_the_four_boxes_of_the_lesson(rng):
-    assert_matches(lesson.copy, *numbers(rng, (20, 40)), box=(16, 32), oracle=same, exact=True)
+    x, = numbers(rng, (20, 40))
+    require_programs_for_all(count(lesson.copy, x, box=(16, 32)), x, (16, 32), "boxes")
+    assert_matches(lesson.copy, x, box=(16, 32), oracle=same, exact=True)
 
 
 @pytest.mark.task(3)
@@ -482,6 +495,8 @@ def test_multiplies_many_tiles_in_many_steps(rng):
 @pytest.mark.parametrize("m, n, k", [(1, 8, 40), (15, 56, 24), (17, 72, 40), (37, 136, 104), (0, 8, 8), (8, 0, 8)])
 def test_takes_any_shape_without_a_mask(m, n, k, rng):
     """Beyond the last column of a and the last row of b there are zeros, which add nothing."""
+    a, b = small_integers(rng, (m, k), (k, n))
+    require_programs_for_all(count(lesson.matmul, a, b, **SMALL), torch.empty(m, n, dtype=a.dtype), (16, 64), "tiles")
     assert_multiplies(rng, m=m, n=n, k=k)
 
 
@@ -539,6 +554,20 @@ def test_rounds_the_sum_and_no_part_of_it(dtype):
 
 
 @pytest.mark.task(4)
+@pytest.mark.parametrize("dtype, other, factor", [
+    (torch.bfloat16, torch.float16, 64.0), (torch.float16, torch.bfloat16, 1.0625)])
+def test_the_sum_becomes_an_element_of_out_and_of_no_other_type(dtype, other, factor):
+    """32 products each: 131072 is more than float16 can hold, 36.125 has a digit more than bfloat16."""
+    a, b = (in_rows_of_16_bytes(torch.full(shape, factor), dtype) for shape in ((16, 32), (32, 64)))
+    wanted, found = 32 * factor**2, lesson.matmul(a, b, **SMALL)[0, 0].item()
+    through_the_other = torch.tensor(wanted).to(other).item()
+    require(found != through_the_other,
+            f"{factor:g} * {factor:g}, 32 times, is {wanted:.6g}: {dtype} holds it, and {other} does not.\n"
+            f"{found:g} came back. Which type has out, and through which type does acc go on its way?")
+    assert_matches(lesson.matmul, a, b, **SMALL, oracle=exact_product, exact=True)
+
+
+@pytest.mark.task(4)
 @pytest.mark.tolerance
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_sums_in_float32_and_rounds_once(dtype, rng):
@@ -576,8 +605,13 @@ def test_loads_each_box_once_and_stores_the_result_once(k, rng):
 @pytest.mark.parametrize("tile_k, padded", [(16, 48), (32, 64), (64, 64)])
 def test_takes_steps_of_tile_k(tile_k, padded, rng):
     """Of the last step the 40 elements of k fill a part; it costs as much arithmetic as a whole one."""
-    counters = count(lesson.matmul, *small_integers(rng, (16, 40), (40, 32)), tile_m=16, tile_n=32, tile_k=tile_k)
-    assert counters.flops == 2 * 16 * 32 * padded
+    for k, whole in (64, 64), (40, padded):
+        counters = count(lesson.matmul, *small_integers(rng, (16, k), (k, 32)), tile_m=16, tile_n=32, tile_k=tile_k)
+        steps, wanted = counters.flops // (2 * 16 * 32 * tile_k), whole // tile_k
+        require(steps != wanted + 1,
+                f"k is {k} and TILE_K is {tile_k}: steps multiplied: {steps}, wanted {wanted}. The last one lies\n"
+                "beyond the end of k, zeros by zeros. At which k should the loop end?")
+        assert counters.flops == 2 * 16 * 32 * whole
 
 
 @pytest.mark.task(4)
@@ -604,7 +638,7 @@ def test_eight_warps_multiply_while_three_stages_arrive(rng):
     require(shared_bytes >= needed,
             f"num_stages is 3, and the kernel has {shared_bytes} bytes of shared memory: three boxes each of a and b "
             f"take {needed}.\n"
-            "Only a `for ... in range(...)` that names no other number gets them. Which loop is yours?")
+            "Only a `for ... in range(...)` without a num_stages of its own gets them. Which loop is yours?")
 
 
 @pytest.mark.task(4)
@@ -700,10 +734,10 @@ def test_rows_of_the_next_sequence_are_not_loaded(rng):
     assert_matches(lesson.pad_sequences, x, beginnings(2, 4), 4, oracle=padded_one_by_one, exact=True)
     counters = count(lesson.pad_sequences, x, beginnings(2, 4), 4)
     programs, rows = counters.programs, counters.bytes_loaded // 128
-    why = (f"Sequences of 2 and 4 rows are 6 rows of x, and {rows} were loaded.\n"
-           "The engine believes x_desc: a mask or tl.where after the load is too late.\n"
-           "How many rows does x_desc say that there are, for the sequence of 2?")
-    assert rows == 6 or programs == 0, why
+    require(rows == 6 or programs == 0,
+            f"Sequences of 2 and 4 rows are 6 rows of x, and {rows} were loaded.\n"
+            "The engine believes x_desc: a mask or tl.where after the load is too late.\n"
+            "How many rows does x_desc say that there are, for the sequence of 2?")
 
 
 @pytest.mark.task(5)

@@ -24,15 +24,15 @@ Concept
         3 "address"   a multiple of 16 bytes                7 "box side"      each from 1 to 256 elements
         4 "shape"     each length at least 1                8 "box row"       last side: a multiple of 16 bytes
     They are the hardware's. In Triton each side is also a power of two, and the compiler may cut a box into several.
-    On the host: TensorDescriptor.from_tensor(x, [BOX_M, BOX_N]), passed to the kernel like a tensor. In a kernel
+    On the host: TensorDescriptor.from_tensor(x, [BOX_M, BOX_N]) or (x, box), passed like a tensor. In a kernel
     x_desc.load([row, col]) is the box that begins there, x_desc.store([row, col], value) stores one, and
-    x_desc.dtype is the type of its elements. row and col count elements, not boxes; col in steps of 16 bytes.
+    x_desc.dtype is the type of its elements. row and col count elements, not boxes; col * itemsize % 16 is 0.
     In the kernel: tl.make_tensor_descriptor(base_ptr, shape=[m, n], strides=[row_stride, 1], block_shape=[...]) is
     for a shape that only the kernel knows. Each program then writes its descriptor to memory that the launch gets
     from triton.set_allocator. Where the host knows the shape, as in tasks 3 and 4, the programs only use it.
     Legal rows: x[:, :40] of a matrix with 64 columns is legal, stride 64; empty_rows, given below, makes such rows.
     Registers: a box does not pass through them on its way to shared memory, and no thread computes its addresses.
-    tl.dot(a, b, acc) takes bfloat16 or float16 from there, and adds up in float32. acc.to(dtype) rounds, once.
+    tl.dot(a, b, acc) takes bfloat16 or float16 from there, and adds up in float32. acc.to(out's dtype) rounds, once.
     Of the last step along k the places beyond the end are zeros in both boxes: their products add nothing.
     Stages: with num_stages=3 in the launch, beside num_warps, three boxes each of a and b have a place; one is
     multiplied while others arrive. Triton makes stages of `for start in range(...)`, and none of a `while`.
@@ -44,7 +44,7 @@ Concept
 
 Code it
     Task 1  box_bytes: what a box takes of shared memory, and what it moves  (two to five lines)
-    Task 2  broken_rule: the first rule that a descriptor breaks; two are given   (eleven lines)
+    Task 2  broken_rule: the first of the eight rules that is broken; two given   (eleven lines)
     Task 3  copy_kernel and copy: a box in, the same box out                      (eleven lines)
     Task 4  matmul_kernel and matmul: the product of week 1, day 7, by boxes    (eighteen lines)
     Task 5  pad_kernel: given, and it takes rows of the next sequence; repair it     (two lines)
