@@ -44,14 +44,18 @@ def require(holds, text):
 
 
 def require_programs_for_all(counters, x, sides, boxes):
-    """Fewer programs than boxes, and a result that is not all stored, make a failure that counts both."""
+    """What lies in boxes that are cut off was not stored: they got no program, or the kernel does not count them."""
     (m, n), (rows, cols), launched = x.shape, sides, counters.programs
     down, across = -(-m // rows), -(-n // cols)
-    whole = counters.bytes_stored >= m * n * x.element_size()
-    require(whole or not 0 < launched < down * across,
+    stored, in_whole = counters.bytes_stored // x.element_size(), n // cols * cols
+    require(stored >= m * n or not 0 < launched < down * across,
             f"{launched} of {down} x {across} {boxes} of {rows} x {cols} got a program:\n"
             f"{m} rows take {down} of them, and {n} columns {across}.\n"
             "Which line counts them, and does it count one that is cut off?")
+    require(in_whole == n or launched != down * across or not 0 < stored == m * in_whole,
+            f"All {down} x {across} {boxes} of {rows} x {cols} got a program, and no column from {in_whole} on\n"
+            f"was stored: {n} columns take {across} of them.\n"
+            "How many in a row do the lines count that find row and col?")
 
 
 def same(x, **box):
