@@ -41,6 +41,7 @@ DUMP = re.compile(  # of an object of the tools: what was asked of it, or where 
     r"(?P<lead>\+\s+where (?:.+? = )?)(?P<kind>Access|Evidence|Kernel|Occupancy|Transfers)\((?P<fields>.*?)\)"
     r"(?:(?P<asked>(?:\.\w+)+)| = .*)"
 )
+NAME_ALONE = re.compile(r"assert (not )?[a-z_]\w*")
 ADDRESS = re.compile(r"<built-in method|\bat 0x[0-9a-f]+")
 QUESTION = "Does every loop come closer to its end?"
 
@@ -144,11 +145,14 @@ def _assertion(error: BaseException, item: pytest.Item) -> str:
     told = _told(entry.frame.f_globals | entry.frame.f_locals, asked, item) if entry else []
     message, told = _one_question(message, told)
     statement = [_wrapped("The test says  ", asked), _wrapped("         here  ", found)]
-    if message and found in ("", "assert False"):
+    if message.endswith("?") and found in ("assert False", "assert not True") and NAME_ALONE.fullmatch(asked):
+        statement = []  # the name of a finding that the message has put in words
+    elif message and found in ("", "assert False"):
         statement.pop()
     return "\n".join(
         [
-            *([*(textwrap.fill(line, WIDTH) for line in message.splitlines()), ""] if message else []),
+            *(textwrap.fill(line, WIDTH) for line in message.splitlines()),
+            *([""] if message and statement else []),
             *statement,
             *(_wrapped("", f"               {line}") for line in details),
             *(["", *told] if told else []),

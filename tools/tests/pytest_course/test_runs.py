@@ -115,6 +115,19 @@ def test_a_message_of_an_assert_is_told_once_above_the_values(few):
     assert ran.text.count("how many of a product") == 1
 
 
+@pytest.mark.parametrize("finding", ["not is_odd", "is_even"])
+def test_the_name_of_a_finding_adds_nothing_to_a_question(few, finding):
+    asks = "flops = lesson.matmul_flops(1, 1, 1)\n    is_odd, is_even = flops % 2 == 1, flops % 2 == 0\n"
+    asks += f"    assert {finding}, '3 is odd. Why?'"
+    few.write(TESTS, few.read(TESTS).replace("    assert lesson.matmul_flops(1, 1, 1) == 2", f"    {asks}"))
+    fill(few, "matmul_flops", "    return 3")
+    ran = few.pytest("week1/day1")
+    assert "  3 is odd. Why?" in ran.lines
+    assert "The test says" not in ran.text
+    few.write(TESTS, few.read(TESTS).replace("Why?", "So it is."))
+    assert f"The test says  assert {finding}" in few.pytest("week1/day1").text
+
+
 def test_what_a_helper_of_the_test_says_stands_alone(few):
     asks = 'said = "3 flops, of them no addition."\n    raise AssertionError(said)'
     few.write(TESTS, few.read(TESTS).replace("assert lesson.matmul_flops(1, 1, 1) == 2", asks))

@@ -101,8 +101,10 @@ def off_by(predicted, n, blocks):
         -4 * blocks: f"{short}one number {a_block}. {TOTALS}Which is missing?",
         -8 * blocks: f"{short}two numbers {a_block}. {TOTALS}Which two are missing?",
         4 * blocks: f"{more}one number {a_block}. {TOTALS}What more do you count?",
-        -4 * (blocks + 1): f"{short}a number {a_block}, and one. {TOTALS}Which is missing, and how many blocks scan them?",
-        4 * (blocks - 1): f"{more}the scan of {blocks} totals stores a total too, of its one block. For what are {blocks}?",
+        -4 * (blocks + 1): (
+            f"{short}a number {a_block}, and one. {TOTALS}Which is missing, and how many blocks scan them?"),
+        4 * (blocks - 1): (
+            f"{more}the scan of {blocks} totals stores a total too, of its one block. For what are {blocks}?"),
         4 * (n - blocks): f"{more}{n:,} numbers in place of {blocks}. How many does before_ptr + pid load for a block?",
         8 * (256 - blocks): f"{more}256 totals loaded, 256 stored. How many of the 256 threads have one to load?",
         16 * (all_threads - n): f"{more}as of {all_threads:,} elements. Have all threads of the last block an element?",
