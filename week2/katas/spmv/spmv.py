@@ -28,22 +28,22 @@ Concept
     Traffic: a non-zero costs its value, its column and an element of x, 4 bytes each. A row costs two elements of
     indptr and its result. Each load counts, even if another thread loads the same element.
     Lanes along a row: a program takes ROWS rows as a table of sums, tl.zeros((ROWS, LANES), tl.float32). In each turn
-    the lanes of a row take LANES places side by side: starts[:, None] + first + tl.arange(0, LANES)[None, :]. [:, None]
-    makes a column of a block, [None, :] a row, and their sum is a table. The longest row has tl.max(ends - starts)
-    places, and the loop takes the turns that they need, no more. After it tl.sum(table, 1) adds up each row of the
-    table; in the loop it would make the lanes exchange their sums in each turn.
-    What does not exist: places beyond their row are masked in all three loads, with other=0 for columns and other=0.0
-    for values and x. To load x[0] instead, and count on the value 0.0, is a mistake: x[0] may be NaN, and 0 * NaN too.
-    An empty row does exist. y may hold anything before the call, so its sum of 0 is stored as well.
+    the lanes of a row take LANES places side by side, starts[:, None] + first + tl.arange(0, LANES)[None, :], with
+    first = 0, LANES, 2 * LANES, ... [:, None] makes a column of a block, [None, :] a row, and their sum is a table. The
+    longest row has tl.max(ends - starts) places, and the loop takes the turns that they need, no more. After it
+    tl.sum(table, 1) adds up each row of the table; in the loop it would make the lanes exchange sums in each turn.
+    What does not exist: places beyond their row are masked in all three loads, with other=0 for columns, so that each
+    is a number, and other=0.0 for values and x. To load x[0] instead, and count on the value 0.0, is wrong: x[0] may be
+    NaN, and 0 * NaN too. An empty row does exist. y may hold anything before the call, so its sum of 0 is stored too.
     Shares: program p takes SHARE places from p * SHARE on, whatever rows they belong to. row_of searches indptr for the
-    row of the first, with numbers and no blocks, so if and while work as in Python, but return only after the loop. Row
+    row of the first. It has numbers, no blocks, so if and while work as in Python; a return may not stand in them. Row
     low begins at or before that place; row high begins after it, or high is rows, one past the last. The row in the
     middle becomes low or high, until high is low + 1. Then low is the row: of several that begin at one place the last,
     since the others are empty. From there share_kernel takes ROWS rows at a time. tl.maximum(starts, begin) and
-    tl.minimum(ends, end) cut off what belongs to other programs. A row may lie in several shares, so each program adds
-    its part to y, which begins with zeros: tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"). The mask leaves
-    out rows of which the cut leaves nothing. By default an atomic also puts all other memory in order, which nobody
-    needs here; the kernel took 1.3 times as long with it.
+    tl.minimum(ends, end) cut off what belongs to other programs. What is left of a row may end before it starts.
+    A row may lie in several shares, so each program adds its part to y, which begins with zeros:
+    tl.atomic_add(y_ptr + row, sums, mask=..., sem="relaxed"). The mask leaves out rows of which nothing is left. By
+    default an atomic also puts all other memory in order, which nobody needs; the kernel took 1.3 times as long then.
 
 Code it
     Task 1  row_kernel: a thread a row, as a CUDA kernel                                   (six lines)
@@ -175,7 +175,7 @@ def rows_of(indptr: torch.Tensor) -> torch.Tensor:
 def add_parts(row, starts, ends, begin, end, indices_ptr, values_ptr, x_ptr, y_ptr, ROWS: tl.constexpr,
               LANES: tl.constexpr):
     """Add to y the sums of a block of rows over their places from begin on and before end."""
-    pass  # cut off what belongs to other shares; the sums; add to y
+    pass  # cut off what belongs to other shares; the sums; add to y. A row that does not exist comes as an empty one
 
 
 @triton.jit
