@@ -23,8 +23,8 @@ Concept
     number. So under way on an SM = threads that live there * what each of them has under way.
     The price is registers: each chain keeps its number in one. An SM has four quarters of 16384 registers, and a warp
     lives in one of the quarters. There it takes 32 times a thread's registers, rounded up to a multiple of 256 (day 1).
-    A long long takes two, an int one. Long long indices are dear, or cost nothing where the compiler keeps addresses,
-    which take two anyway: total<16> with int takes 56 in all; with long long 55 or 92, depending on how it is written.
+    A long long takes two, an int one. Of fewer than 2**30 elements an int can hold each index. Long long ones may cost
+    nothing, as the compiler may keep addresses instead, or much: total<16> then takes from 55 to 92, with int 56.
     A limit on registers makes room for more warps: the compiler option --maxrregcount=32. What then does not fit
     *spills* to local memory, which is slow; or less is under way, since a load needs a register for its answer.
     Shared memory limits blocks: one that asks for shared_for(2) bytes and never uses them leaves room for two blocks on
@@ -33,7 +33,7 @@ Concept
     EACH is a constant; balances<4> is compiled for 4.
     float sums[EACH] = {}; is an array of zeros. Its elements are registers if every index is known to the compiler,
     which it is in a loop that is unrolled. #pragma unroll above a loop asks for that. The compiler often does it
-    unasked, as it would with both kernels here.
+    unasked, as it would with both kernels here: you may leave it out.
     Order: a loop over months inside of one over chains goes through the chains one by one, and each waits for itself.
     Months outside, chains inside: each month begins EACH of them. fmaf(a, b, c) is a * b + c, one multiply-add.
     Loads: a thread waits where a loaded number is used, not where it is asked for. EACH loads without a branch between

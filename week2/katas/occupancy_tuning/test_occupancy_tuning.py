@@ -48,6 +48,18 @@ def rows_of(kernel, name, *others):
     return rows
 
 
+def launched(launch, *faults, asking):
+    """What a launch returns; where the simulator stops it with one of these faults, its finding and a question."""
+    try:
+        return launch()
+    except Exception as fault:
+        said = str(fault)
+        if not any(each in said for each in faults):
+            raise
+        what, _, _ = said.partition("\n\n")
+        raise AssertionError(f"{what}\n\n{asking}") from None
+
+
 ABOVE_THE_LIMIT = "The call allows 32 registers, and the kernel takes more. Does its head set a limit of its own?"
 
 
@@ -88,6 +100,11 @@ def test_threads_of_one_lane_share_its_four_chains(threads, each):
     (3, 1, 4, 2), (8, 1, 4, 1), (2048, 8, 600, 3), (512, 8, 600, 10), (256, 8, 600, 19), (128, 128, 4, 4),
 ])
 def test_a_part_of_an_operation_is_a_whole_one(threads, rate, latency, each):
+    needed = lesson.each_needed(threads, rate, latency)
+    too_few = needed == each - 1
+    assert not too_few, (
+        f"{threads} threads with {needed} each have {threads * needed} under way, of {rate} * {latency} that are "
+        f"needed: {rate * latency / threads:.3g} each. Which whole number is enough for that?")
     assert_matches(lesson.each_needed, threads, rate, latency, oracle=lambda *_: each)
 
 
@@ -203,7 +220,10 @@ def test_the_second_account_of_a_thread_is_stored_one_block_of_threads_behind_th
 @pytest.mark.edge
 def test_a_thread_whose_second_account_is_beyond_the_end_stores_its_first():
     """Of 33 accounts, two a thread, thread 0 has numbers 0 and 32, and each other thread has one."""
-    number_stored = len(accounts_stored(33, each=2, threads=32))
+    of_another = ("Account 33 would be thread 1's second; its first is account 1. The condition is not about the "
+                  "account that is loaded or stored.\nWhich number has to be less than n, for each j of the loop?")
+    beyond = "thread 1 of block 0 loads element 33 of x", "thread 1 of block 0 stores element 33 of out"
+    number_stored = len(launched(lambda: accounts_stored(33, each=2, threads=32), *beyond, asking=of_another))
     why = "Threads 1 to 31 have one account each; their second is beyond the end. Do they come to the loop that stores?"
     assert number_stored == 33, why
 
@@ -333,6 +353,15 @@ def summed(x, **launch):
 
 
 @pytest.mark.task(4)
+def test_all_lanes_of_a_warp_come_to_add_by_warp_together():
+    """8 elements and 32 threads: 24 have nothing to load, and lane 0 asks for the sum of lane 16 all the same."""
+    lacking = "add_by_warp asks all 32 lanes, those with a sum of 0 too. Which return, if or loop keeps lanes from it?"
+    total = launched(lambda: total_of([1] * 8, each=1), "Lane 0 of its warp asks lane 16", asking=lacking)
+    none_added = total == 0
+    assert not none_added, "Of 8 ones, a lane each, out[0] is 0. Which lines add a sum to out[0]?"
+
+
+@pytest.mark.task(4)
 @pytest.mark.parametrize("n, each, blocks", [(8, 1, 1), (32, 1, 1), (40, 1, 2)])
 def test_each_element_counts_once(n, each, blocks):
     assert_matches(times_counted, n, each, blocks, oracle=lambda n, *_: [1] * n)
@@ -428,7 +457,7 @@ def test_each_element_is_loaded_once_four_sectors_at_a_time(rng):
     assert counters.sectors_per_request <= 4
 
 
-JOINED = "The compiler put several turns together. Above which of the two loops stands #pragma unroll 1?"
+JOINED = "The compiler put several turns together. Does #pragma unroll 1 stand above the loop over turns?"
 
 
 @pytest.mark.task(4)
@@ -462,7 +491,7 @@ def test_a_limit_of_32_registers_lets_fewer_of_16_loads_be_under_way(rng):
     together = max(map(len, rows_of(limited, "LDG", "FADD")))
     assert registers_taken <= 32, ABOVE_THE_LIMIT
     assert bytes_spilled == 0, "A thread with 32 registers needs more for its total<16>. How wide are its indices?"
-    assert together < 16
+    assert together < 16, "16 loads and 16 sums do not fit 32 registers. Has each of the 16 loads a sum of its own?"
 
 
 @pytest.mark.task(4)
@@ -573,7 +602,7 @@ def test_chooses_the_best_prediction_then_the_fewest_threads(candidates, wanted)
     assert_matches(chosen, each, threads, blocks, local, rate=8, latency=600, oracle=lambda *_, **__: best)
 
 
-@pytest.mark.task(5)
+@pytest.mark.task(4, 5)
 @pytest.mark.compiled
 def test_chooses_among_kernels_of_the_compiler(rng):
     """More sums a thread: more registers, fewer blocks; the last candidate fits eight times, and spills."""
