@@ -191,7 +191,7 @@ def complement(layout: Layout, n: int) -> Layout:
 
 
 def logical_divide(a: Layout, tiler: Layout) -> Layout:
-    """a o (tiler, its complement in the size of a): two modes, one tile and the way from tile to tile.
+    """a o (tiler, its complement in the size of a): two modes that stay two, one tile and the way from tile to tile.
 
     The size of a is size(a[0]), however far apart its elements lie.
     """
@@ -201,6 +201,7 @@ def logical_divide(a: Layout, tiler: Layout) -> Layout:
 def zipped_divide(matrix: Layout, tilers: tuple[Layout, Layout]) -> Layout:
     """A matrix divided, the rows by the first tiler and the columns by the second. Given.
 
+    A tiler chooses indices: its stride counts rows, or columns, whatever theirs is in memory.
     Two modes: (rows, columns) of a tile, and (tiles down, tiles across).
     """
     divided = [modes(logical_divide(mode, tiler)) for mode, tiler in zip(modes(matrix), tilers, strict=True)]
@@ -230,9 +231,9 @@ def warp_copy(tile: Layout) -> Layout:
     """The offsets at which a warp loads a tile of float32: a mode of 32 lanes, and one of 4 * rows values of each.
 
     tile: two modes, perhaps nested. The first has `rows` indices, size(tile[0][0]); the second has 128 columns. In
-    memory a row is whole, or in parts of 32 columns or more. In each of `rows` requests a lane asks for 4 elements that
-    follow each other, as one piece of 16 bytes. The mode of values begins with the four of the first request. No
-    request takes more sectors than it must.
+    memory a row is whole, or in parts of 32 columns or more, wherever these lie: only neighbours in a row share sectors
+    for sure. In each of `rows` requests a lane asks for 4 elements that follow each other, as one piece of 16 bytes.
+    The mode of values begins with the four of the first request. No request takes more sectors than it must, 16.
     """
     rows = size(tile[0][0])
     return composition(tile, ((WARP, (4, rows)), (4 * rows, (rows, 1))))
