@@ -1,6 +1,6 @@
 """The lesson again, as checks: offsets, fewer modes, choice by a layout, tiles, threads and values, a swizzle."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise, product
 from time import perf_counter
 
@@ -46,13 +46,16 @@ def extents(layout):
     return [len(offsets(mode)) for mode in ([layout] if isinstance(layout[0], int) else zip(*layout, strict=True))]
 
 
-def checked(layout, call):
+def checked(layout, call, question="Which stride has each number of its shape?"):
     """A layout that the lesson returned; a failure where it is none."""
     try:
         is_layout = all(type(number) is int for pair in pairs(layout) for number in pair)
     except (TypeError, ValueError):
         is_layout = False
-    assert is_layout, f"{call} is {layout}, and no layout: shape and stride need one form, of ints."
+    if not is_layout:
+        if isinstance(layout, list):
+            question = "It is a list: which function, given, makes one layout of modes?"
+        raise AssertionError(f"{call} is {layout}, and no layout: shape and stride need one form, of ints. {question}")
     return layout
 
 
@@ -472,7 +475,17 @@ def why_not_full(layout, n, got, wanted, wrong):
                 "gap or up to n?")
     if wrong < offsets(layout)[-1] and wrong not in reached:
         return f"Offset {wrong} is in a gap of the layout: how many copies fill it, and how far apart?"
-    return "How many offsets are full after each mode?"
+    return how_many_are_full(layout, got)
+
+
+def how_many_are_full(layout, got):
+    """The question to moves, by the first of them that is not as long as the offsets that are full before it."""
+    full = {1, *(extent * stride for extent, stride in pairs(layout))}
+    strange = next((apart for _, apart in pairs(got) if apart not in full), None)
+    if strange is None:
+        return "How many offsets are full after each mode?"
+    last = f"mode {written(layout)}" if isinstance(layout[0], int) else "each mode"
+    return f"Its copies are {strange} apart, as if {strange} offsets were full. How many are full after {last}?"
 
 
 def assert_fills(layout, n, wanted):
@@ -541,13 +554,20 @@ def test_layout_and_complement_reach_each_offset_once(rng):
             moves = checked(lesson.complement(layout, n), f"complement({layout}, {n})")
             reached = [move + offset for move in offsets(moves) for offset in offsets(layout)]
             wrong = min((x for x in {*reached, *range(n)} if reached.count(x) != (0 <= x < n)), default=None)
-            assert wrong is None, (f"complement({layout}, {n}) is {moves}: {reached.count(wrong)} copies reach offset "
-                                   f"{wrong}. How many offsets are full after each mode?")
+            if wrong is not None:
+                raise AssertionError(f"complement({layout}, {n}) is {moves}: {reached.count(wrong)} copies reach "
+                                     f"offset {wrong}. {how_many_are_full(layout, moves)}")
 
 
 def what_is_divided(got, wanted, tiler):
     """What the two modes are instead, and a question; "" where that is not known."""
     found, needed = extents(got), extents(wanted)
+    if found != needed and offsets(got) == offsets(wanted):
+        return (f"Each index has its offset, but the modes have {found} indices, wanted: {needed}, the tile and the "
+                "moves. Which call makes other modes of these two?")
+    if found[1:] != needed[1:] and len(found) == 2 and offsets(got)[: found[0]] == offsets(wanted)[: needed[0]]:
+        return (f"The tile is right. Its moves are {found[1]}, wanted: {needed[1]}. Of which layout do you take the "
+                "complement, and in which n?")
     if found != needed and found == [*tiler]:
         return (f"Its modes have {found[0]} and {found[1]} indices, as if {tiler} were a shape. A layout is a pair "
                 "too: what makes one layout of two?")
@@ -563,7 +583,12 @@ def what_is_divided(got, wanted, tiler):
 
 def assert_divided(a, tiler, wanted):
     call = f"logical_divide({a}, {tiler})"
-    got = checked(lesson.logical_divide(a, tiler), call)
+    try:
+        got = checked(lesson.logical_divide(a, tiler), call)
+    except ZeroDivisionError:  # most likely in composition, which is right: what it was given is not
+        raise AssertionError(f"{call} raises ZeroDivisionError. A mode of size 0 in b makes composition do so, and "
+                             "complement gives one if more offsets are full than n. Of which layout do you take the "
+                             "complement, and in which n?") from None
     if got != wanted and (what := what_is_divided(got, wanted, tiler)):
         raise AssertionError(f"{call} is {got}, wanted: {wanted}. {what}")
     assert_matches(lesson.logical_divide, a, tiler, oracle=lambda a, tiler: wanted)
@@ -593,17 +618,22 @@ def test_tiles_share_out_the_size_of_a_and_not_its_cosize(stride):
 
 # Task 5: all of it in use -------------------------------------------------------------------------
 
+TILERS = ("A tiler chooses indices of the rows, or of the columns: which stride has it for neighbours, whatever theirs "
+          "is in memory?")
+
+
 def tile_and_first(matrix, rows, columns, block):
     """What block_tile gives, if it is a layout and an int."""
     call = f"block_tile({matrix}, {rows}, {columns}, {block})"
     nested = next((mode for mode in zip(*matrix, strict=True) if isinstance(mode[0], tuple)), None)
-    with asking(f"The mode {written(nested)} of the matrix is nested and has no stride of its own. Which function, "
-                "given, divides such modes?" if nested else
+    divides = (f"The mode {written(nested)} of the matrix is nested and has no stride of its own. Which function, "
+               "given, divides such modes?" if nested else "Which stride has each number of its shape?")
+    with asking(divides if nested else
                 f"Tilers are layouts, and {rows} is a number: which layout has the first rows as its indices?"):
         tile, first = lesson.block_tile(matrix, rows, columns, block)
     if isinstance(first, tuple):
         raise AssertionError(f"{call} ends with {first}, wanted: an int. What does it return beside the tile?")
-    return checked(tile, f"The tile of {call}"), first
+    return checked(tile, f"The tile of {call}", divides), first
 
 
 def assert_tile(matrix, rows, columns, block):
@@ -611,7 +641,8 @@ def assert_tile(matrix, rows, columns, block):
     call = f"block_tile({matrix}, {rows}, {columns}, {block})"
     tile, first = tile_and_first(matrix, rows, columns, block)
     got = [first + offset for offset in offsets(tile)]
-    assert len(got) == rows * columns, f"The tile of {call} has {len(got)} elements, wanted: {rows * columns}."
+    if len(got) != rows * columns:
+        raise AssertionError(f"The tile of {call} has {len(got)} elements, wanted: {rows * columns}. {TILERS}")
     height, of_matrix = extents(matrix)[0], offsets(matrix)
     for index, (column, row) in enumerate(product(range(columns), range(rows))):
         wanted = of_matrix[rows * block[0] + row + height * (columns * block[1] + column)]
@@ -626,11 +657,14 @@ def test_the_tile_of_a_block_begins_where_its_rows_and_columns_begin(block):
     """Tiles of 4 x 6 of a matrix of 8 x 12, stored row by row."""
     call, wanted = f"block_tile(((8, 12), (12, 1)), 4, 6, {block})", 48 * block[0] + 6 * block[1]
     tile, first = tile_and_first(((8, 12), (12, 1)), 4, 6, block)
-    if extents(tile) == [2, 2]:
-        raise AssertionError(f"The tile of {call} has 2 rows and 2 columns, wanted: 4 and 6. So many tiles there are, "
-                             "down and across. Which of the two modes is the tile, and which leads from tile to tile?")
-    if extents(tile) == [6, 4]:
-        raise AssertionError(f"The tile of {call} has 6 rows and 4 columns, wanted: 4 and 6. Which tiler is for rows?")
+    found = extents(tile)
+    if found != [4, 6]:
+        many = "So many tiles there are, down and across. "
+        asks = (f"{many}Which of the two modes is the tile, and which leads from tile to tile?"
+                if tile == ((2, 2), (48, 6)) else f"{many}Has a tiler as many indices as a tile?"
+                if found == [2, 2] else "Which tiler is for rows?" if found == [6, 4] else TILERS)
+        rows, columns = (f"{n} {what}{'s' * (n != 1)}" for n, what in zip(found, ("row", "column")))
+        raise AssertionError(f"The tile of {call} has {rows} and {columns}, wanted: 4 and 6. {asks}")
     why = {12 * block[0] + block[1]: f"There lies element {block} of the matrix. block counts tiles, of 4 rows and 6 "
                                      "columns: which mode of the divided matrix leads from tile to tile?",
            4 * block[0] + 6 * block[1]: "That is a number of rows or columns: which offset has it in the matrix?",
@@ -665,7 +699,8 @@ def test_the_fragment_has_lanes_in_its_first_mode_and_values_in_its_second():
     got = checked(lesson.fragment(), "fragment()")
     if got == ((4, 8), (2, 2)):
         raise AssertionError("fragment() is the shape alone. A layout is a pair: shape, stride. Which strides has it?")
-    assert got[0] == ((4, 8), (2, 2)), f"fragment() has the shape {got[0]}, wanted: ((4, 8), (2, 2)). Which part is t?"
+    if got[0] != ((4, 8), (2, 2)):
+        raise AssertionError(f"fragment() has the shape {got[0]}, wanted: ((4, 8), (2, 2)). Which part is t?")
 
 
 @pytest.mark.task(5)
@@ -693,17 +728,33 @@ def which_step(found):
     return "Which of the four steps is right?"
 
 
+WHATEVER_THE_STRIDES = "Which operation takes an index of the tile to its offset, whatever the strides are?"
+
+
+def as_with_more_rows(tile, rows, layout):
+    """The question to a copy of as many rows as the tile has columns, or elements; "" if it is none."""
+    for more in (128, 128 * rows):
+        with suppress(ZeroDivisionError):
+            if layout == lesson.composition(tile, ((32, (4, more)), (4 * more, (more, 1)))):
+                return f"That comes of {more} for `rows`, and this tile has {rows}. What has yours counted?"
+    return ""
+
+
 def requests(tile):
     """What the 32 lanes ask for in each request: a list for each, of four offsets for each lane."""
     rows, call = extents(tile)[0], f"warp_copy({tile})"
     nested = tile[0][0] if isinstance(tile[0][0], tuple) else None
     with asking(f"tile[0][0] is {nested}, a nested shape and no number. Which function, given, counts it?"
                 if nested else "composition takes two layouts: what are the shape and the stride of the second?"):
-        layout = checked(lesson.warp_copy(tile), call)
+        layout = lesson.warp_copy(tile)
+    layout = checked(layout, call, next((
+        f"The mode {written(mode)} of the tile has no stride of its own. {WHATEVER_THE_STRIDES}"
+        for mode in zip(*tile, strict=True) if isinstance(mode[0], tuple)), "Which stride has each of its modes?"))
     if extents(layout) != [32, 4 * rows]:
         raise AssertionError(f"{call} has modes of {extents(layout)}, wanted: [32, {4 * rows}]. " + (
             f"32 lanes cannot be shared out among {rows} rows. Must a request take from more rows than one?"
-            if rows == 3 else "Which mode is for lanes, and how many values has each?"))
+            if rows == 3 else as_with_more_rows(tile, rows, layout)
+            or "Which mode is for lanes, and how many values has each?"))
     found = offsets(layout)
     return [[found[lane + 128 * turn: 128 * (turn + 1): 32] for lane in range(32)] for turn in range(rows)]
 
@@ -711,12 +762,12 @@ def requests(tile):
 def assert_copied_once(tile):
     copied = [offset for request in requests(tile) for piece in request for offset in piece]
     left_out, outside = sorted({*offsets(tile)} - {*copied}), sorted({*copied} - {*offsets(tile)})
-    asks = "Which operation takes an index of the tile to its offset, whatever the strides are?"
     if outside:
-        raise AssertionError(f"warp_copy({tile}) loads offset {outside[0]}, which is not of the tile. {asks}")
+        raise AssertionError(f"warp_copy({tile}) loads offset {outside[0]}, which is not of the tile. "
+                             f"{WHATEVER_THE_STRIDES}")
     if left_out:
         raise AssertionError(f"warp_copy({tile}) leaves {len(left_out)} elements out, the first at {left_out[0]}. "
-                             f"{asks}")
+                             f"{WHATEVER_THE_STRIDES}")
 
 
 @pytest.mark.task(3, 5)
@@ -728,12 +779,23 @@ def test_the_copy_has_a_mode_of_32_lanes_and_one_of_their_values(rows):
 def assert_pieces_of_sixteen_bytes(rows):
     for request in requests(((rows, 128), (128, 1))):
         for lane, piece in enumerate(request):
-            one_piece = [piece[0] // 4 * 4 + i for i in range(4)]
-            why = ("Each is of another row: indices of a tile run down its rows, and of a lane's values the four of a "
-                   "request come first. How far is the index of the next column?" if piece[1] - piece[0] == 128 else
-                   "How far apart are the indices of two columns, and those at which two lanes begin?")
-            if piece != one_piece:
-                raise AssertionError(f"Lane {lane} asks for {piece}, wanted: 4 neighbours, from 4 * n on. {why}")
+            if piece != [piece[0] // 4 * 4 + i for i in range(4)]:
+                raise AssertionError(f"Lane {lane} asks for {piece}, wanted: 4 neighbours, from 4 * n on. "
+                                     f"{why_no_piece(piece, request)}")
+
+
+def why_no_piece(piece, request):
+    """The question to a lane's four elements that are no 16 bytes."""
+    if piece == [*range(piece[0], piece[0] + 4)]:
+        return "Its piece begins in that of another lane. How far apart are the indices at which two lanes begin?"
+    if piece[1] - piece[0] == 128:
+        return ("Each is of another row: indices of a tile run down its rows, and of a lane's values the four of a "
+                "request come first. How far is the index of the next column?")
+    other = next((lane for lane, asked in enumerate(request) if piece[0] + 1 in asked), None)
+    if other is not None and piece[0] + 1 not in piece:
+        return (f"Offset {piece[0] + 1}, the neighbour of {piece[0]}, is in lane {other}, and should be this lane's "
+                "next value. How far apart are the indices of one lane's values?")
+    return "How far apart are the indices of two columns, and those at which two lanes begin?"
 
 
 def assert_whole_sectors(rows):
@@ -804,7 +866,8 @@ def flipped(offset, bits, base, shift):
 def assert_flipped(offset, bits, base, shift):
     call = f"swizzle(0b{offset:05b}, bits={bits}, base={base}, shift={shift})"
     got, wanted = lesson.swizzle(offset, bits, base, shift), flipped(offset, bits, base, shift)
-    assert type(got) is int, f"{call} is {got!r}, and no int."
+    if type(got) is not int:
+        raise AssertionError(f"{call} is {got!r}, and no int. Which operators take ints and give one?")
     if got == wanted:
         return
     raise AssertionError(f"{call} is 0b{got:05b}, wanted: 0b{wanted:05b}. "
