@@ -1,12 +1,12 @@
 """Counters as figures by source line, and the line that wastes most in plain words."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import ceil
 
-from tools.models.units import SECTOR
+from tools.models.units import LINE, SECTOR
 from tools.sim.counters import Counters, Counts, Launch
 from tools.words import listed, plural
 
@@ -109,7 +109,7 @@ def worst(found: Sequence[Kernel]) -> str | None:
         *_wastes(shared, _conflicts, sum(row.counts.wavefronts for row in shared)),
     ]
     most = max(wastes, key=lambda waste: waste.size, default=None)
-    return most.words if most else _unlike(others) or _parted(rows) or _traffic(others)
+    return most.words if most else _unlike(others) or _parted(found) or _traffic(others)
 
 
 def _wastes(rows: Sequence[Row], wasted: Callable[[Row], Waste | None], of: int) -> list[Waste]:
@@ -139,10 +139,19 @@ def _apart(row: Row, size: float) -> Waste | None:
     least = counts.bytes / SECTOR / counts.requests
     if lanes < 2:  # one lane alone: nobody could have asked together with it
         return None
-    if each > 0.9 * lanes:
+    if row.kind == "atomic" and counts.sectors > counts.lines * (LINE // SECTOR):  # more than there are to touch
+        return Waste(
+            size,
+            f"Line {row.line} sends {each:.3g} sectors in an atomic of one warp, on average: its threads update the "
+            "same element, one after the other. Fewer would do if a warp updated each element once.",
+        )
+    may_meet = row.kind == "atomic" and counts.lines <= 0.9 * counts.accesses  # a sector counts for each update of one
+    if each > 0.9 * lanes and not may_meet:
         why = "neighbouring threads are far apart in memory, and each gets a sector of its own"
     elif each <= -(-LANES * counts.bytes // (counts.accesses * SECTOR)):
         return None  # a whole warp side by side asks for as many: some of its lanes have nothing to ask for
+    elif may_meet:
+        why = "threads are apart in memory, or update the same element one after the other"
     elif each - least <= 1:
         why = "what a warp asks for does not begin where a sector does"
     else:
@@ -187,9 +196,11 @@ def _unlike(rows: Sequence[Row]) -> str | None:
     return None
 
 
-def _parted(rows: Iterable[Row]) -> str | None:
-    """The line at which most warps part, where that is a quarter of them or more."""
-    branches = [row for row in rows if row.kind == "branch"]
+def _parted(found: Sequence[Kernel]) -> str | None:
+    """The line at which most warps part, where that is a quarter of them or more, and many lanes idle for it: those
+    that let one lane of a warp store its sum do not."""
+    idle = [kernel for kernel in found if kernel.counts.warps and kernel.counts.active_lanes < (1 - SHARE) * LANES]
+    branches = [row for kernel in idle for row in kernel.rows if row.kind == "branch"]
     row = max(branches, key=lambda row: row.counts.divergent_branches, default=None)
     if row is None or 4 * row.counts.divergent_branches < row.counts.branches:
         return None

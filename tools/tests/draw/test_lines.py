@@ -64,6 +64,45 @@ def test_a_branch_that_parts_warps_is_named_where_no_sector_is_wasted():
     )
 
 
+def test_a_branch_that_lets_one_lane_of_a_warp_store_its_sum_is_not_named():
+    @cuda.jit
+    def sums_of_warps(x, out):
+        i = cuda.grid(1)
+        value = x[i]
+        for distance in (16, 8, 4, 2, 1):
+            value += cuda.shfl_down_sync(0xFFFFFFFF, value, distance)
+        if i % 32 == 0:
+            out[i // 32] = value
+
+    assert "part" not in sentence(lambda: sums_of_warps[2, 64](zeros(128), zeros(4)))
+
+
+def atomics_at(place) -> str:
+    """What is said of atomics of 4 warps, where each thread updates this element of out."""
+
+    @cuda.jit
+    def updates(x, places, out):
+        i = cuda.grid(1)
+        cuda.atomic.add(out, places[i], x[i])
+
+    return sentence(lambda: updates[2, 64](zeros(128), np.array([place(i) for i in range(128)]), zeros(4096)))
+
+
+def test_atomics_of_one_element_are_not_said_to_be_far_apart():
+    assert atomics_at(lambda i: 5) == (
+        "Line N sends 32 sectors in an atomic of one warp, on average: its threads update the same element, one "
+        "after the other. Fewer would do if a warp updated each element once."
+    )
+
+
+def test_atomics_are_said_to_be_far_apart_where_that_is_sure():
+    apart = atomics_at(lambda i: 32 * i)
+    assert "in an atomic of one warp, on average: neighbouring threads are far apart in memory, and each gets" in apart
+    four_at_each_of_eight = atomics_at(lambda i: 64 * (i // 4))
+    assert "threads are apart in memory, or update the same element one after the other" in four_at_each_of_eight
+    assert "atomic" not in atomics_at(lambda i: i)
+
+
 def test_a_line_that_stores_into_more_sectors_than_it_loads_is_named():
     x, out = zeros(8, 32), zeros(8, 36)  # every other row of out begins inside a sector
     said = sentence(lambda: along_rows[(1, 8), (32, 1)](x, out))
