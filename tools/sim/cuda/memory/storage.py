@@ -10,8 +10,9 @@ from tools.sim.cuda.faults import Unknown
 from tools.sim.cuda.memory.lanes import Lanes
 from tools.sim.cuda.numbers.promotion import TYPES
 from tools.sim.faults import ranges
+from tools.words import plural
 
-LONGEST = 48  # letters, so that they fit into a line of the fault
+LONGEST = 52  # letters, so that they fit into a line of the fault
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ class Storage:
             return ""
         first = key - key % self.size
         there = np.flatnonzero(self.set[first : first + self.size])
-        told = f", but to elements {ranges(there)}" if there.size else ", nor to any other element"
+        if not there.size:
+            return ", nor to any other element"
+        told = f". Only {plural('element', there.size)} {ranges(there)} {'was' if there.size == 1 else 'were'} stored"
         return told if len(told) <= LONGEST else ""
 
     def unfilled(self, key: int, lanes: Any) -> tuple[str, str]:

@@ -206,8 +206,8 @@ def test_shared_memory_that_nobody_filled_is_not_zero():
     fault = fault_of(unfilled, (1, 32), np.zeros(32))
     assert (fault.kind, fault.array, fault.index, fault.thread) == ("uninitialised", "part", 5, (5, 0, 0))
     assert (
-        "thread 5 of block 0 reads element 5 of part, to which nothing was stored, but to elements 0 to 4, 6 to 31."
-        in one_line(fault)
+        "thread 5 of block 0 reads element 5 of part, to which nothing was stored. "
+        "Only elements 0 to 4, 6 to 31 were stored." in one_line(fault)
     )
 
 
@@ -247,7 +247,7 @@ def test_where_threads_have_ended_they_are_named_for_what_nobody_filled():
     fault = fault_of(unfilled_by_those_that_left, (2, 64), np.ones(125), np.zeros(125))
     assert fault.text.splitlines()[1:] == [
         "thread 0 of block 1 (and 2 more) reads element 63 of part,",
-        "to which nothing was stored, but to elements 0 to 60.",
+        "to which nothing was stored. Only elements 0 to 60 were stored.",
         "3 threads of its block have ended: 61 to 63.",
         "",
         "Is the thread among them that should fill it?",
