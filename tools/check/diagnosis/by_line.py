@@ -9,6 +9,7 @@ from tools.check.diagnosis.parts import Sum, odd_term, said_of
 from tools.check.diagnosis.source import Loop, source_of
 from tools.check.show import cut
 from tools.sim.counters import Counters, Line
+from tools.words import listed
 
 MOST_LINES = 3
 
@@ -25,15 +26,23 @@ def lines_of(counters: Counters) -> list[Line]:
 def worst(lines: Iterable[Line], cost: Callable, fact: Callable) -> Iterator[str]:
     """The source lines that cost most, with their figures; those that cost nothing are left out."""
     costly = sorted(filter(cost, lines), key=cost, reverse=True)
-    facts: dict[tuple, dict[str, str]] = {}  # of a place, by kind; a line that loads and stores alike stands there once
+    facts: dict[tuple, dict[str, list[str]]] = {}  # of a place, the kinds; where it loads and stores alike, both
     for line in costly:
-        facts.setdefault((line.file, line.line), {}).setdefault(fact(line.counts), line.kind)
+        facts.setdefault((line.file, line.line), {}).setdefault(fact(line.counts), []).append(line.kind)
     told = [
-        f"line {line.line}{f', {kinds[said]}' if len(kinds) > 1 else ''}: {short(line)}  {said}"
+        f"line {line.line}{_kinds(kinds, said)}: {short(line)}  {said}{' each' if len(kinds[said]) > 1 else ''}"
         for line in costly
         for kinds, said in [(facts[line.file, line.line], fact(line.counts))]
     ]
     yield from list(dict.fromkeys(told))[:MOST_LINES]
+
+
+def _kinds(kinds: Mapping[str, list[str]], said: str) -> str:
+    """What a line does as it is said, where it does several things."""
+    alike = kinds[said]
+    if len(alike) > 1:
+        return f", {listed([kind.removeprefix('shared ') for kind in alike])}"
+    return f", {alike[0]}" if len(kinds) > 1 else ""
 
 
 def short(line: Line) -> str:

@@ -68,7 +68,7 @@ def test_a_line_that_loads_and_stores_alike_is_told_once():
     lines = tuple(Line("day.py", 9, "out[i] = x[i]", kind, alike) for kind in ("load", "store"))
     made = counters(Launch("walk", (1,), alike + alike, lines))
     assert told_by_counters(made, "counters.sectors_per_request == 4")[:-1] == [
-        "line 9: out[i] = x[i]  32.0 sectors a request"
+        "line 9, load and store: out[i] = x[i]  32.0 sectors a request each"
     ]
 
 
