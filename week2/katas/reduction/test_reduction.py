@@ -102,6 +102,35 @@ def assert_one_warp_does_the_second_level(counters, blocks):
     assert counters.bytes_shared != (stored + 8 * loaded_by_each_warp) * blocks, why
 
 
+def assert_not_twice(function, *args, **keywords):
+    """The last of 257 elements is for thread 0 of block 1. Thread 0 of block 0 may come there in its second turn."""
+    x = torch.zeros(257, device=device)
+    x[256] = 1
+    times = int(function(*args, x, **keywords).item())
+    why = ("x[256] of 257 elements was added twice. It is for thread 0 of block 1.\n"
+           "Where is thread 0 of block 0 in its second turn?\n"
+           "How many threads of both blocks take part in one turn?")
+    added_twice = times == 2
+    assert not added_twice, why
+
+
+def assert_only_results_are_read(name, x):
+    """One element takes a block of one warp, which stores one result: another fault is not told here."""
+    try:
+        count(lesson.reduce, name, x)
+    except Exception as fault:
+        found, _, beyond = str(fault).partition("to which nothing was stored. Only element 0 was stored.")
+        why = (f"{found}to which nothing was stored.\nThe block has 32 threads, so 1 warp and 1 result.\n\n"
+               "How many results has a block of blockDim.x threads, and who reads more?")
+        reads_a_second_result = bool(beyond) and "reads element 1 of" in found
+        assert not reads_a_second_result, why
+
+
+def assert_changes_nothing(name, result, x, identity, question):
+    why = f"identity_of({name!r}) is {identity}.\nThe {name} of that and {x} is {result}.\n{question}"
+    assert result == x, why
+
+
 # Task 1: a tree in shared memory ------------------------------------------------------------------
 
 def times_in_the_tree(n):
@@ -219,6 +248,7 @@ def test_each_lane_of_one_warp_counts_once():
 @pytest.mark.task(2)
 def test_each_element_belongs_to_one_of_two_blocks():
     assert_matches(times_by_shuffles, 4, 2, oracle=once_each)
+    assert_not_twice(lesson.sum_shuffles, blocks=2)
 
 
 @pytest.mark.task(2)
@@ -301,6 +331,11 @@ def test_the_same_plan_in_triton_asks_for_as_many_bytes(rng):
 def test_only_the_sums_of_warps_pass_through_shared_memory(rng):
     """A block has eight warps. Each stores one sum, and one of them loads all in a single request."""
     counters, blocks = count(lesson.sum_shuffles, vector(rng, 4096), blocks=2), 2
+    requests, of_twice_as_many = counters.shared_requests, count(lesson.sum_shuffles, vector(rng, 8192), blocks=2)
+    more_requests = of_twice_as_many.shared_requests - requests
+    why = (f"Shared memory gets {requests:,} requests, and {more_requests:,} more for twice as many elements.\n"
+           "What does a turn of the loop ask it for?\nCould the thread keep that in a register?")
+    assert more_requests == 0, why
     assert_one_warp_does_the_second_level(counters, blocks)
     assert counters.bytes_shared == 2 * 4 * 8 * blocks
     assert counters.shared_requests == (8 + 1) * blocks
@@ -418,12 +453,27 @@ def test_threads_of_a_block_are_whole_warps(n):
 def test_few_elements_get_few_warps_and_one_block():
     launches = {100: (1, 128), 256: (1, 256), 33: (1, 64), 32: (1, 32), 1: (1, 32), 0: (1, 32)}
     for n, launch in launches.items():
+        blocks, threads = lesson.choose_launch(n, 16)
+        of_threads = f"of {threads} threads for {n} elements"
+        why = f"{blocks} blocks {of_threads}.\nWhich of these blocks has no element, and what makes it start?"
+        assert blocks < 2 or (blocks - 1) * threads < n, why
+        why = (f"A block {of_threads}: {threads // 32} warps, and {launch[1] // 32} would hold them.\n"
+               "How many warps do so many elements fill?")
+        assert blocks != 1 or threads <= launch[1], why
+        why = f"{blocks} blocks {of_threads}.\nWho stores the result? Even of nothing there is one."
+        assert blocks > 0, why
         assert_matches(lesson.choose_launch, n, 16, oracle=lambda n, sms: launches[n])
 
 
 @pytest.mark.task(4)
 def test_a_multiprocessor_gets_eight_blocks_however_many_elements_there_are():
-    for n in (2**15, 2**15 + 1, 2**28):
+    for n in (2**28, 2**15, 2**15 + 1):
+        blocks, threads = lesson.choose_launch(n, 16)
+        launched = f"{n:,} elements, 16 multiprocessors: {blocks:,} blocks of {threads} threads.\n"
+        why = f"{launched}16 * BLOCKS_PER_SM is 128. What keeps the blocks from growing with n?"
+        assert blocks <= 128, why
+        why = f"{launched}How many blocks does each multiprocessor get, and how many does it hold?"
+        assert blocks != 16, why
         assert_matches(lesson.choose_launch, n, 16, oracle=lambda n, sms: (8 * sms, 256))
 
 
@@ -432,32 +482,35 @@ def test_many_elements_get_whole_blocks_with_a_thread_for_each_as_long_as_that_f
     launches = {(257, 16): (2, 256), (1000, 16): (4, 256), (2**15 - 300, 16): (127, 256), (2**15, 132): (128, 256),
                 (2**28, 132): (1056, 256)}
     for n, sms in launches:
+        blocks, threads = lesson.choose_launch(n, sms)
+        why = (f"{blocks} blocks of {threads} threads for {n} elements: {n - blocks * threads} have no thread,\n"
+               f"and {8 * sms} blocks would fit. How is the last block rounded, which is not full?")
+        assert blocks * threads >= n or blocks >= 8 * sms, why
         assert_matches(lesson.choose_launch, n, sms, oracle=lambda n, sms: launches[n, sms])
 
 
 @pytest.mark.task(4)
 def test_zero_changes_no_sum_and_one_no_product():
+    zero, one = lesson.identity_of("sum"), lesson.identity_of("product")
     for x in (3.0, -3.0, INF, -INF):
-        sum_of_identity_and_x = lesson.identity_of("sum") + x
-        assert sum_of_identity_and_x == x
-        product_of_identity_and_x = lesson.identity_of("product") * x
-        assert product_of_identity_and_x == x
+        assert_changes_nothing("sum", zero + x, x, zero, "What can be added to every number, and changes none?")
+        assert_changes_nothing("product", one * x, x, one, "By what can every number be multiplied unchanged?")
 
 
 @pytest.mark.task(4)
 def test_no_number_is_below_the_identity_of_max_or_above_that_of_min():
+    lowest, highest = lesson.identity_of("max"), lesson.identity_of("min")
     for x in (3.0, -3.0, INF, -INF):
-        max_of_identity_and_x = max(lesson.identity_of("max"), x)
-        assert max_of_identity_and_x == x
+        assert_changes_nothing("max", max(lowest, x), x, lowest, "Which number is below every other, -inf too?")
     for x in (3.0, -3.0, INF, -INF):
-        min_of_identity_and_x = min(lesson.identity_of("min"), x)
-        assert min_of_identity_and_x == x
+        assert_changes_nothing("min", min(highest, x), x, highest, "Which number is above every other, inf too?")
 
 
 @pytest.mark.task(4)
 @pytest.mark.parametrize("name, element", [("sum", 3.0), ("product", 3.0), ("max", -3.0), ("min", 3.0)])
 def test_one_element_alone_is_the_result(name, element):
     """31 lanes of its warp have none."""
+    assert_only_results_are_read(name, tensor([element]))
     assert_matches(lesson.reduce, name, tensor([element]), oracle=reduced, exact=True)
 
 
@@ -465,6 +518,11 @@ def test_one_element_alone_is_the_result(name, element):
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_reduces_the_eight_numbers_of_the_lesson(name):
     assert_matches(lesson.reduce, name, tensor(LESSON), oracle=reduced, exact=True)
+
+
+@pytest.mark.task(4)
+def test_no_element_is_taken_by_two_blocks():
+    assert_not_twice(lesson.reduce, "sum")
 
 
 @pytest.mark.task(4)

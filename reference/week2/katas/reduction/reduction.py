@@ -16,7 +16,7 @@ Explore
     ./course python -c "import numpy as np; x = np.ones(2**25, np.float32); print(int(x.cumsum()[-1]), int(x.sum()))"
     Both add up ones in float32, cumsum one after the other, sum part by part. Where does cumsum stop, and why there?
     ./course count week2/katas/reduction
-    The sums that are given, line by line. Which line of the first three makes them slow: atomics, branches, conflicts?
+    The sums that are given, line by line. Which line makes each of the first three slow: atomic, branch, conflicts?
 
 Concept
     Atomics: in atomic_kernel each thread calls cuda.atomic.add(out, 0, x[i]), which adds x[i] to element 0 of out
@@ -29,8 +29,8 @@ Concept
     Sequential: the step begins at THREADS // 2 and is halved; the threads t < step add place t + step to place t.
     Neighbours work on neighbours: no conflicts, and no divergence until less than a warp is at work.
     Shuffle: cuda.shfl_down_sync(ALL, value, distance) gives each lane the `value` of the lane that is `distance`
-    higher, from register to register: no shared memory, no barrier. ALL has a bit for each of the 32 lanes, and all
-    32 must come to the call. Added for distance in (16, 8, 4, 2, 1), lane 0 has the sum of 2, 4, 8, 16, 32 lanes.
+    higher (beyond lane 31: its own), from register to register, without a barrier. ALL has a bit for each lane, and
+    all 32 must come to the call. Added for distance in (16, 8, 4, 2, 1), lane 0 has the sum of 2, 4, 8, 16, 32 lanes.
     Two levels: lane 0 of each warp stores that sum in shared memory. One barrier later the first warp loads
     those sums, each lane one, and adds them by shuffles. Its lanes beyond the last sum come too, with a 0 to add.
     Several blocks: in a grid-stride loop, for i in range(cuda.grid(1), x.size, cuda.gridsize(1)), each thread first
@@ -42,15 +42,15 @@ Concept
     block. One block in a second launch reduces that array: the same order, the same bits, every time.
     Error: it can grow with n in a sum one by one, with log2(n) in a tree. Above 2**24 float32 has even numbers only:
     2**24 + 1 is rounded back to 2**24, where cumsum stops.
-    Kernels in functions: a kernel that is defined inside a function can use the function's names: it may call op, a
-    device function, and it takes numbers as constants. Device functions may be defined there too, with
-    @cuda.jit(device=True) above them. cuda.blockDim.x is the number of threads of the kernel's block.
+    Kernels in functions: a kernel defined inside a function can use the function's names: it may call op, a device
+    function, and takes numbers as constants. Device functions may stand there too, below @cuda.jit(device=True).
+    A block has cuda.blockDim.x threads, perhaps fewer than THREADS; a shared array keeps its size, WARPS places.
 
 Code it
     Task 1  tree_kernel: the sequential tree of a block, and its atomic                  (eleven lines)
     Task 2  warp_sum, shuffle_kernel: registers, shuffles, several blocks               (sixteen lines)
     Task 3  predict_atomics, predict_traffic: what each kernel asks of memory               (two lines)
-    Task 4  choose_launch, identity_of, kernel_for: shuffle_kernel for any operation (twenty-two lines)
+    Task 4  choose_launch, identity_of, kernel_for: shuffle_kernel for any operation (twenty-four lines)
 
 Verify
     pytest week2/katas/reduction       then: ./course quiz week2/katas/reduction
@@ -230,7 +230,7 @@ def predict_atomics(n: int, blocks: int) -> tuple[int, int, int]:
 
 
 def predict_traffic(n: int, blocks: int) -> int:
-    """Bytes of global memory that a reduction of task 4 loads and stores.
+    """Bytes of global memory that a reduction of task 4 loads and stores: see `reduction` below, which is given.
 
     n: float32 elements of x. blocks: those of the first launch, at least 2; a second launch follows.
     """
