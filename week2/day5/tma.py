@@ -1,8 +1,8 @@
 """Week 2, day 5: the copy engine (TMA)
 
 Challenge
-    Copy a matrix, and multiply two, without one pointer or mask. One thread hands a *box* to the copy engine, the
-    Tensor Memory Accelerator that each SM has since Hopper, and the engine finds the addresses and the edges.
+    Copy a matrix and, in a second sitting, tasks 4 to 6, multiply two, without one pointer or mask. One thread hands a
+    *box* to the copy engine, the Tensor Memory Accelerator of each SM since Hopper; it finds addresses and edges.
 
                     32       32           x: 20 rows, 40 columns, float32; boxes of 16 x 32
                +----------+--+.......

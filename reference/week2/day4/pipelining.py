@@ -2,8 +2,8 @@
 
 Challenge
     A tile is asked for, and hundreds of clocks later it is there. Use that time: let tiles arrive while you compute
-    with earlier ones. Build the ring they arrive in, predict how long the work takes with 1, 2, 3, ... slots, and
-    write two products of matrices that ask ahead: one by hand, and one whose copies the compiler arranges.
+    with earlier ones. Build the ring they arrive in, and predict how long the work takes with 1, 2, 3, ... slots. In a
+    second sitting, tasks 3 to 5, write two products that ask ahead: one by hand, one by the compiler's copies.
 
         4 tiles; each takes 3 clocks to load (L) and 2 to compute with (C); a dot is a wait
         1 slot    slot 0  LLLCCLLLCCLLLCCLLLCC     20 clocks     tile 0, then 1, 2, 3

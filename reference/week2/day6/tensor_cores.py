@@ -1,9 +1,9 @@
 """Week 2, day 6: tensor cores
 
 Challenge
-    One kernel multiplies float32, bfloat16, float16 and FP8. Say for each what the tensor cores gain, and which digits
-    are lost. A tensor core is a unit that multiplies two small matrices and adds the product to a third, as one
-    instruction of a warp. Each lane holds a part of each matrix, its *fragment*. That of a, 16 x 16, in mma.m16n8k16:
+    One kernel multiplies float32, bfloat16, float16 and, in a second sitting, tasks 4 to 6, FP8. Say for each what the
+    tensor cores gain, and which digits are lost. A tensor core multiplies two small matrices and adds the product to a
+    third, as one instruction of a warp. A lane holds a part of each, its *fragment*. Of a, 16 x 16, in mma.m16n8k16:
 
             col   0   1 | 2   3 | 4   5 | 6   7 | 8   9 | ... | 14  15
         row 0     lane 0| lane 1| lane 2| lane 3| lane 0| ... | lane 3     Lane 0 holds 8 elements, numbers 0 to 7:

@@ -2,8 +2,8 @@
 
 Challenge
     The libraries that you have raced so far, and most kernels that you will read, are written in CUDA C++. You know
-    their ideas from Numba; here you write them in C++, as texts that CuPy compiles at the first launch. The last
-    one multiplies matrices on the CUDA cores, without tensor cores, and is built to come close to cuBLAS.
+    their ideas from Numba; here you write them in C++, as texts that CuPy compiles at the first launch. The last one,
+    task 4, is for a second sitting: it multiplies matrices without tensor cores, and is built to come close to cuBLAS.
 
         one step of a thread along k, with 2 x 2 outputs in place of 8 x 16
                     right   3   5           it takes 2 + 2 floats from shared memory, left and right,

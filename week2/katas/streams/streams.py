@@ -2,8 +2,8 @@
 
 Challenge
     A GPU has an engine that copies up, one that copies down, and multiprocessors that compute. In one stream two of
-    the three always wait. Keep all three at work on data that are larger than the GPU's memory, chunk by chunk, in
-    four arrays used again and again; then run small products side by side, each of which leaves most of the GPU idle.
+    the three always wait. Predict what that costs. In a second sitting, tasks 3 and 4, keep all three at work on data
+    larger than the GPU's memory, chunk by chunk, in four arrays; then run products that are too small, side by side.
 
         three chunks, two buffers on each side; 2 ms up, 3 ms kernel, 1 ms down        one stream: 3 * 6 = 18 ms
 

@@ -2,8 +2,8 @@
 
 Challenge
     Eight kernels. One is healthy; seven are wrong, though most of these give the right result on most days. Find out
-    from reports what is wrong with each, mend it with no more than it needs, and in the end write the heart of
-    such a report yourself.
+    from reports what is wrong with each, and mend it with no more than it needs; tasks 3 and 4 are a second sitting, at
+    whose end you write the heart of such a report yourself.
 
         mirror: a block turns tile after tile of 64 elements round. Its two warps need not keep step:
             warp 0   stores 0 to 31  | loads 63 to 32, stores 0 to 31 of the next tile

@@ -2,8 +2,8 @@
 
 Challenge
     A reduction makes one number of many: a sum, a maximum, a product. A CPU does it in a loop, each step after the
-    one before. On a GPU thousands of threads have to share it. Climb from one atomic for each element to a kernel
-    that does little but read; then write reduction(op, identity), which makes such a kernel for any operation.
+    one before. On a GPU thousands of threads have to share it. Climb from one atomic for each element to a kernel that
+    does little but read; in a second sitting, task 4, write reduction(op, identity), which makes one for any operation.
 
         a tree over 8 elements: each row is one step, with the places that it changes
              5   2   8   1   4   7   3   6                5   2   8   1   4   7   3   6

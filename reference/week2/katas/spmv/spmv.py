@@ -2,8 +2,8 @@
 
 Challenge
     Often most elements of a matrix are zero. A *sparse* matrix keeps the others alone, its non-zeros, and y = A @ x
-    reads nothing else. Each element of y is the sum of a row: of two terms here, of thirty thousand there. Write three
-    kernels that differ in who adds up what: a thread a row, 32 lanes a row, a program an equal share of all non-zeros.
+    reads nothing else. Each element of y sums a row: two terms here, thirty thousand there. Write three kernels that
+    differ in who adds up what: a thread a row, 32 lanes a row; in a second sitting, task 4, a program an equal share.
 
         A, 4 x 4             indptr    0     2 2       5   6       row r has the places indptr[r] to indptr[r + 1] - 1
         5  .  2  .           place     0   1   2   3   4   5
