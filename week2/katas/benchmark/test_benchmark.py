@@ -63,13 +63,36 @@ def assert_times(gpu, wanted, *, warmup, repeats):
     assert_same(got, wanted, " us", call, remark(gpu.log, warmup, repeats), asked(gpu.log))
 
 
+def upside_down(got, wanted):
+    """Which pairs hold 1 / their ratio, as a question; "" where something else is wrong."""
+    if not isinstance(got, list) or len(got) != len(wanted) or not all(isinstance(each, float) for each in got):
+        return ""
+    turned = [pair for pair, (one, right) in enumerate(zip(got, wanted)) if not math.isclose(one, right, rel_tol=1e-6)]
+    if not turned or not all(math.isclose(got[pair] * wanted[pair], 1, rel_tol=1e-6) for pair in turned):
+        return ""
+    pair = turned[0]
+    inverse = f"{got[pair]:.4g} is 1 / {wanted[pair]:.4g}"
+    if len(turned) == len(wanted):
+        return f"{inverse}: every pair is upside down. Whose seconds are divided by whose?"
+    first = "baseline" if pair % 2 else "function"
+    return (f"{inverse}: pair {pair} is upside down.\n"
+            f"There the {first} is to come first. Which of your two times is that of the {first}?")
+
+
+def assert_none_kept(gpu, call):
+    __tracebackhide__ = True
+    if gpu.outputs_kept:
+        raise failure(
+            call, f"Outputs of earlier calls that were alive as a call began: {gpu.outputs_kept}. Who has them?")
+
+
 def assert_ratios(gpu, wanted, *, warmup, pairs):
     """Of gpu.rival over gpu.ours."""
     __tracebackhide__ = True
     got = lesson.paired_ratios(gpu.ours, gpu.rival, gpu, warmup=warmup, pairs=pairs)
     call = f"paired_ratios(gpu.ours, gpu.rival, gpu, warmup={warmup}, pairs={pairs})"
     order = asked([entry for entry in gpu.log if entry in ("ours", "rival", "flush")])
-    assert_same(got, wanted, "", call, remark(gpu.log, 2 * warmup, 2 * pairs), order)
+    assert_same(got, wanted, "", call, remark(gpu.log, 2 * warmup, 2 * pairs), order, upside_down(got, wanted))
 
 
 # Task 1: one function, timed ----------------------------------------------------------------------
@@ -134,8 +157,7 @@ def test_what_a_call_returns_is_not_kept():
     """Eighty outputs of 1 GB would fill a GPU of 80 GB, and one beside the next call takes the room of a second."""
     gpu = fake_gpu(ours=100.0)
     lesson.time_calls(gpu.ours, gpu, warmup=2, repeats=5)
-    outputs_kept = gpu.outputs_kept
-    assert outputs_kept == 0, f"Outputs of earlier calls that were alive as a call began: {outputs_kept}. Who has them?"
+    assert_none_kept(gpu, "time_calls(gpu.ours, gpu, warmup=2, repeats=5)")
 
 
 # Task 2: what a list of numbers says --------------------------------------------------------------
@@ -311,7 +333,17 @@ def test_a_function_may_be_compared_with_itself():
     gpu = fake_gpu(ours=[100.0, 125.0, 100.0, 125.0])
     got = lesson.paired_ratios(gpu.ours, gpu.ours, gpu, warmup=0, pairs=2)
     assert_same(got, [1.25, 0.8], "", "paired_ratios(gpu.ours, gpu.ours, gpu, warmup=0, pairs=2)",
+                upside_down(got, [1.25, 0.8]) or
                 "function and baseline are one and the same here: a dict by function keeps one of the two times.")
+
+
+@pytest.mark.task(3)
+@pytest.mark.counters
+def test_no_output_of_a_pair_is_alive_in_the_next_call():
+    """It would take room that the next call may need, and a harness of 20 pairs would hold forty of them."""
+    gpu = fake_gpu(ours=100.0)
+    lesson.paired_ratios(gpu.ours, gpu.rival, gpu, warmup=2, pairs=4)
+    assert_none_kept(gpu, "paired_ratios(gpu.ours, gpu.rival, gpu, warmup=2, pairs=4)")
 
 
 # Task 4: a verdict, or none -----------------------------------------------------------------------
@@ -419,6 +451,19 @@ def test_a_call_needs_what_the_peak_lies_above_what_was_there():
 
 
 @pytest.mark.task(5)
+@pytest.mark.counters
+def test_the_bytes_of_a_call_take_one_call():
+    gpu = fake_gpu(ours=100.0)
+    lesson.peak_bytes(gpu.ours, gpu)
+    calls = len(runs(gpu))
+    if calls != 1:
+        raise failure(
+            "peak_bytes(gpu.ours, gpu)",
+            f"Calls of gpu.ours: {calls}. Wanted: 1, the one whose bytes are asked for.",
+            "table warms up before that: what would another call be for?" if calls > 1 else "Whose bytes are these?")
+
+
+@pytest.mark.task(5)
 def test_what_was_there_is_asked_for_before_the_call():
     """Of its 4096 bytes a call leaves 512 allocated, as a library keeps room to work in: it needs them, too."""
     gpu = fake_gpu(ours=100.0, peaks=(4096, 0), left=512)
@@ -437,12 +482,19 @@ def test_a_call_may_allocate_nothing():
 
 
 @pytest.mark.task(5)
-def test_the_quantiles_of_a_row_are_of_the_same_calls():
-    """Three calls warm up, two are timed, and one more is for the bytes."""
+def test_a_row_is_made_of_the_calls_that_are_timed_and_of_one_for_its_bytes():
+    """Three more warm up, before the two that are timed."""
     gpu = fake_gpu(ours=100.0)
     lesson.table({"mine": (gpu.ours, gpu)}, repeats=2)
     calls, wanted, timed = len(runs(gpu)), 3 + 2 + 1, gpu.log.count("event") // 2
-    assert calls == wanted, f"With repeats=2, {timed} calls were timed for one row, of {calls} in all."
+    if calls != wanted:
+        raise failure(
+            'table({"mine": (gpu.ours, gpu)}, repeats=2)',
+            f"With repeats=2, {timed} calls were timed for one row, of {calls} in all.\n"
+            f"Wanted: 3 to warm up + 2 timed + 1 for the bytes = {wanted}.",
+            "How often is time_calls called for a row, and for how many repeats?" if timed != 2
+            else "Who makes the others: time_calls, peak_bytes or table?" if calls > wanted
+            else "Which of them are not made?")
 
 
 @pytest.mark.task(5)

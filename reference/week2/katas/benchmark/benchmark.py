@@ -19,7 +19,7 @@ Concept
     asking. An event is a mark in the queue; the GPU notes the time when it comes to it.
     gpu.event() puts an event into the queue and gives it to you. gpu.wait() waits until the GPU is done with all
     that was asked for. Then, and no sooner, gpu.seconds(start, stop) is the time between two events.
-    Warm-up: the first call compiles and loads. Make some calls that are not timed.
+    Warm-up: the first call compiles and loads. Make some calls that are not timed, without flush or wait.
     L2: data of 50 MB or less may still lie in the L2 cache from the call before, and then the call looks faster than
     it is in a program that does other things in between. gpu.flush() fills the L2 with other data. It also keeps
     the GPU busy: meanwhile the host asks for start, call and stop. So do not wait between flush and stop: the
@@ -28,18 +28,21 @@ Concept
     positions go in proportion: position 1.25 is value 1 plus a quarter of the way to value 2. Share 0.5 is the
     median; 0.05 and 0.95 say how far the times scatter.
     Pairs: clocks fall as a GPU grows hot, so what is timed later looks slower. Time both functions one after the
-    other, each after a flush of its own, and take the ratio of each pair: what slows the machine slows both. In
-    every other pair the baseline comes first, since the second of a pair is the later one. ratio = seconds of the
-    baseline / seconds of the function: above 1 the function is the faster one.
+    other, each after a flush of its own, and take the ratio of each pair: what slows the machine slows both. The
+    second of a pair is still the later one. So in every other pair the baseline comes first: the ratios are then too
+    large and too small in turn. ratio = seconds of the baseline / seconds of the function: above 1 the function is
+    the faster one.
     Interval: a ratio lies above or below the true median like a coin that falls. The interval from the smallest to
-    the largest of n ratios leaves the median out only if none fell above it, or none below it: 2 cases of 2**n. That
-    from the k-th smallest to the k-th largest does if fewer than k fell above it, or fewer than k below it: a chance of
-    2 * (comb(n, 0) + ... + comb(n, k - 1)) / 2**n, where math.comb(n, i) counts the ways to get i of n. Take
-    the largest k for which it is at most 0.05. For n = 10: k = 2, 2 * (1 + 10) / 1024 = 0.02. With fewer than six
-    ratios even k = 1 is too much; then nothing is known: (0.0, math.inf).
-    Memory: gpu.allocated() is what is allocated now, in bytes; gpu.peak() is the most since gpu.reset_peak(). What a
-    call returns is allocated for as long as somebody has it: keep no outputs of calls, and ask before a call what is
-    there without it. How far the peak lies above that is what the call needs.
+    the largest of n ratios leaves the median out only if none fell above it, or none below it: 2 cases of 2**n. The
+    interval from the k-th smallest to the k-th largest leaves it out if fewer than k fell above it, or fewer than k
+    below it: a chance of 2 * (comb(n, 0) + ... + comb(n, k - 1)) / 2**n, where math.comb(n, i) counts the ways to get
+    i of n. Take the largest k for which it is at most 0.05. For n = 10: k = 2, 2 * (1 + 10) / 1024 = 0.02; the ends
+    are the sorted values 1 and 8, counted from 0. With fewer than six ratios even k = 1 is too much; then nothing is
+    known: (0.0, math.inf).
+    Memory: gpu.allocated() is what is allocated now, in bytes; gpu.peak() is the most since gpu.reset_peak(). The host
+    counts both: no wait is needed. What a call returns is allocated for as long as somebody has it: ask before a call
+    what is there without it. How far the peak lies above that is what the call needs. And keep no outputs of calls in
+    tasks 1 and 3 either: a long run would fill the memory.
 
 Code it
     Task 1  time_calls: warm up, flush, mark, wait                            (ten lines)
@@ -218,7 +221,7 @@ def planted(n: int, longer: float, *, pairs: int = 20) -> list[float]:
 
 # Task 5
 def peak_bytes(function: Callable, gpu: Gpu) -> int:
-    """Bytes that a call of function() allocates at the most, beyond what was allocated before it."""
+    """Bytes that a call of function() allocates at the most, beyond what was allocated before it. Makes one call."""
     gpu.reset_peak()
     before = gpu.allocated()
     function()
