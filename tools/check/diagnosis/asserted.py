@@ -53,8 +53,8 @@ class Sides(NamedTuple):
         return f"{text}: {times}." if times else f"{text}."
 
     def _times(self) -> str:
-        """How many times as much was counted, or which part; "" where that says no more than the two numbers."""
-        has_ratio = self.both_numbers and self.counted and self.other and isfinite(self.counted / self.other)
+        """How many times as much was counted, or which part; "" of numbers below 0, or where the two numbers say it."""
+        has_ratio = self.both_numbers and self.counted > 0 < self.other and isfinite(self.counted / self.other)
         factor = Fraction(self.counted / self.other) if has_ratio else Fraction(1)
         simple = factor.limit_denominator(PARTS)
         if simple in (0, 1) or simple > MOST or abs(simple - factor) > 1e-9:

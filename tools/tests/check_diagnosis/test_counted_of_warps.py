@@ -351,6 +351,7 @@ def test_barriers_are_asked_for_the_loops_that_they_stand_in(lines, needed, asks
         (14, 16, "."),
         (16, 64, ": 1/4 of it."),
         (8, 16, ": half of it."),
+        (-2.5, -1.0, "."),
     ],
 )
 def test_a_ratio_is_told_in_times_or_as_one_of_several_parts(counted, needed, said):
