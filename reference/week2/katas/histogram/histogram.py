@@ -27,14 +27,14 @@ Concept
     barrier; all count, by atomics on that array; barrier; each thread adds one bin to counts by an atomic. With a
     grid-stride loop (week 1, day 3) a few blocks take all values, and counts gets few updates.
     Contention: a load of one element serves all lanes that ask for it; an addition is made for each of them. In one
-    wavefront (week 2, day 3) a bank makes one; bin b lies in bank b % 32. So lanes that want one bank take turns, in
-    the same bin or not: 32 equal values take 32 wavefronts.
+    wavefront (week 2, day 3) a bank makes one addition; bin b lies in bank b % 32. So lanes that want one bank take
+    turns, in the same bin or not: 32 equal values take 32 wavefronts.
     Copies: copies_kernel, given in CUDA C++, has two arrays of bins for each warp, one for its even lanes and one for
     its odd ones. A row has 257 places, so that copies of one bin lie in different banks: 32 equal values take 16
     wavefronts. Values that are spread evenly take no fewer. float4 is four float32, loaded at once.
-    The constant 1: to add 1 in shared memory and not use the result, as both kernels do, an A100 or H100 has its own
-    instruction. It adds up the lanes that want one bin at once, so equal values need no copies there. The simulator,
-    and with it the tests and predict_wavefronts, counts an addition for each lane, as for any other number.
+    The constant 1: the simulator, the tests and predict_wavefronts count an addition for each lane, whatever number is
+    added. Only an A100 or H100 has an instruction of its own to add the constant 1 in shared memory, where the result
+    is not used, as in both kernels. It adds up the lanes that want one bin at once: equal values need no copies there.
     Width: shared bins are int32, which shared memory adds to in one instruction; an int64 takes a loop there. counts
     is int64: an int32 that goes beyond 2**31 - 1 becomes negative.
     Compare and swap: cuda.atomic.cas(array, i, old, new) stores new if array[i] equals old, and returns what it
@@ -56,7 +56,8 @@ Verify
     pytest week2/katas/histogram       then: ./course quiz week2/katas/histogram
     Reflect: keys come unsorted, and sorting takes time. When would you sort them all the same?
 
-Simulated without a GPU: results, races and bytes are exact, wavefronts but for the constant 1. Time is not simulated.
+Simulated without a GPU: results, races and bytes are exact, and wavefronts too, but for the constant 1 on a GPU.
+Time is not simulated.
 """
 
 import tools.gpu  # a real GPU or a simulated one
