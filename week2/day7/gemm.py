@@ -13,8 +13,8 @@ Challenge
          4   12  13  14
 
 Explore
-    ./course python -c "print([tiles / (-(-tiles // 132) * 132) for tiles in (32, 128, 132, 133, 512)])"
-    132 SMs work on so many tiles. Which share of their time is work? What did one tile more than 132 cost?
+    ./course python -c "print([-(-tiles // 132) for tiles in (32, 128, 132, 133, 512)])"
+    In so many rounds 132 SMs do these tiles. Which share of their time is work? What did one tile more than 132 cost?
 
 Concept
     Order: programs that run at the same time form a *wave*, and what several of them load, L2 may serve once. A group
@@ -29,7 +29,8 @@ Concept
     of the speed of cuBLAS, in bfloat16.
     Boxes: STEP counts bytes, so that a box takes as much shared memory in every dtype. It holds STEP // ITEMSIZE
     numbers along k. A matrix that lies column by column is .T of a legal one: multiply describes that, and `box`,
-    given, turns what it loads. set_boxes gives the boxes of a config to the descriptors before it is launched.
+    given, turns what it loads. set_boxes gives the boxes of a config to the descriptors before it is launched. As on
+    day 5, what lies past the edge is loaded as 0 and not stored, and out_desc.dtype is the dtype of the result.
     Epilogue: bias and activation are added to the sum in registers, in float32, and cost no traffic of their own but
     the bias. ReLU: tl.where(acc < 0, 0.0, acc) keeps NaN. SiLU is x * sigmoid(x); tl.sigmoid(acc) takes float32.
     A parameter may be None, and a constexpr may be a word: `if bias_ptr is not None:` and `if ACTIVATION == "relu":` in
@@ -37,8 +38,7 @@ Concept
     Any tensor: x.contiguous() is x itself or a copy that lies row by row, and y.copy_(x) puts the numbers of x into y,
     which it returns. Rows of 5 numbers of 2 bytes are not legal, though contiguous.
     Power: at 8192 this kernel made 687 TFLOPS of random numbers, and 814 of zeros, in one run of time_gemm.py. (693 in
-    the table of the week is another run.) So judge a kernel by its ratio to the library, timed in turns on the same
-    numbers.
+    the week's table is another run.) So judge a kernel by its ratio to the library, timed in turns on equal numbers.
 
 Code it
     Task 1  tile_of: from a number to a tile, in groups                           (three lines)
@@ -48,9 +48,9 @@ Code it
     Task 5  in_rows, problem, matmul: any strides; mistakes called by name       (eight lines)
     Task 6  bias_gradient_kernel: given, right, and slow; find what ails it        (five lines)
             ./course count week2/day7 says what each line asks of memory. You have met all three diseases: one of
-            global memory, one of shared memory, one of numbers. The branch is healthy: it asks for no number of
-            grad that nobody needs. That spares bytes asked for, here half of them, and hardly a sector: 2,042 of 2,048
-            are still moved, since a neighbour among the 8 numbers of a sector is nearly always needed.
+            global memory, one of shared memory, one of the dtype of sums. The branch is healthy: it asks for no number
+            of grad that nobody needs. That spares bytes asked for, here half of them, and hardly a sector: 2,042 of
+            2,048 are still moved, since a neighbour among the 8 numbers of a sector is nearly always needed.
 
 Verify
     pytest week2/day7                  then: ./course quiz week2/day7
@@ -111,14 +111,14 @@ CONFIGS = [triton.Config({"TILE_M": tile_m, "TILE_N": tile_n, "STEP": step}, num
 
 @triton.jit
 def box(desc, row, col, BY_COLUMNS: tl.constexpr):
-    """The box of a matrix x that begins at row and col. desc: of x; if x lies BY_COLUMNS, of x.T."""
+    """The box of a matrix x that begins at row and col of x. desc: of x; if x lies BY_COLUMNS, of x.T."""
     return desc.load([col, row]).T if BY_COLUMNS else desc.load([row, col])
 
 
 # Task 1
 @triton.jit
 def tile_of(number, tiles_down, tiles_across, GROUP: tl.constexpr):
-    """Row and column, counted in tiles, of the tile that has this number."""
+    """Row and column, counted in tiles, of the tile that has this number. matmul_kernel passes the GROUP from above."""
     first_row = number // (GROUP * tiles_across) * GROUP  # of its group
     pass  # how many rows the group has; the place of the number in it; the tile at this place
 

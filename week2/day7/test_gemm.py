@@ -108,7 +108,16 @@ def share_by_hand(tiles, sms):
 
 
 @pytest.mark.task(2)
-@pytest.mark.parametrize("tiles, sms", [(4, 4), (2, 4), (5, 4), (9, 4), (133, 132)])
+def test_as_many_tiles_as_sms_take_one_round():
+    share = lesson.busy_share(4, 4)
+    why = ("4 tiles on 4 SMs take 1 round, and 0.5 is the share of 2 rounds.\n"
+           "How many rounds do you count where no tile is left over?")
+    assert share != 0.5, why
+    assert_matches(lesson.busy_share, 4, 4, oracle=share_by_hand, tolerance=elementwise(np.float64))
+
+
+@pytest.mark.task(2)
+@pytest.mark.parametrize("tiles, sms", [(2, 4), (5, 4), (9, 4), (133, 132)])
 def test_sms_without_a_tile_wait_for_the_last_round(tiles, sms):
     assert_matches(lesson.busy_share, tiles, sms, oracle=share_by_hand, tolerance=elementwise(np.float64))
 
@@ -235,6 +244,11 @@ def test_a_program_takes_every_tile_that_is_programs_further(rng):
 def test_each_tile_begins_a_sum_of_its_own():
     """One program, two tiles, 64 steps of ones each."""
     a, b = (in_rows_of_16_bytes(torch.ones(shape), torch.float16) for shape in ((128, 64), (64, 512)))
+    second = int(multiply(a, b, programs=1)[0, TILE_N])
+    why = ("All numbers are 1 and k is 64, so each sum is 64. Program 0 has 2 tiles.\n"
+           "The second, from column 256 on, holds 128: its own 64 and the 64 before it.\n"
+           "Where does acc become 0?")
+    assert second != 128, why
     assert_matches(multiply, a, b, programs=1, oracle=product, exact=True)
 
 
@@ -467,10 +481,11 @@ def test_a_bias_of_float32_is_not_rounded_to_the_dtype_of_a():
 def test_relu_of_nan_is_nan():
     nan, one = (in_rows_of_16_bytes(torch.full((16, 16), value), torch.float16) for value in (NAN, 1.0))
     became = multiply(nan, one, activation="relu", programs=1)[0, 0].item()
+    is_nan = became != became
     why = (f"relu of NaN is {became:g}, wanted: nan. tl.maximum(NaN, 0.0) is 0.0 unless\n"
            "propagate_nan says otherwise. A comparison with NaN is False: tl.where takes\n"
            "its last argument. What does your relu do with an acc that is NaN?")
-    assert became != became, why
+    assert is_nan, why
 
 
 @pytest.mark.task(4)
