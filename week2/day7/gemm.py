@@ -2,7 +2,7 @@
 
 Challenge
     Write the product that a network calls: activation(a @ b + bias), for any shape and any strides, as fast as the
-    library. GEMM, general matrix multiply, is its name there. The week's last case waits behind it: a slow kernel.
+    library: GEMM, general matrix multiply, is its name there. A second sitting, tasks 4 to 6, ends with a slow kernel.
 
         5 x 3 tiles in groups of 2 rows
               0   1   2          Number 0 is in row 0 and column 0, number 1 below it, number 2 in column 1.
