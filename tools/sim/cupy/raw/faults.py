@@ -92,7 +92,7 @@ TEXTS = fault_texts.TEXTS | {
     ),
     "nobody_gives": (
         "{who} reads a value that nobody gives.\nLane {lane} of its warp asks lane {number} by {text}; {members} came.",
-        "Could all 32 lanes take part, those without data with a neutral value?",
+        "What keeps lane {number} from coming: a condition, a return, the block's size?",
     ),
     "divergent_barrier": (
         "{who} waits here, but {absent}.",

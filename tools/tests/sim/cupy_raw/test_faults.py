@@ -330,6 +330,7 @@ def test_lanes_that_pass_different_masks(faulty):
 def test_a_shuffle_from_a_lane_that_takes_no_part(faulty, name, block, asks):
     fault = faulty(name, (zeros(32, np.int32),), block=(block,))
     assert fault.kind == "shuffle" and asks in fault.text and "lanes 0 to 15 came" in fault.text
+    assert "What keeps lane 16 from coming" in fault.text
 
 
 def test_more_shared_memory_than_may_be_declared(faulty):
