@@ -29,7 +29,7 @@ Concept
     Warps: __shfl_down_sync(0xffffffff, value, distance) gives a lane the `value` of the lane `distance` higher, or its
     own where there is none. 0xffffffff names all 32 lanes, and all of them must come to it. Each lane adds what it is
     given to its own sum: after distances 16, 8, 4, 2 and 1 the sum of all 32 is in lane 0. atomicAdd(out, value) adds
-    to out[0] in one step. Numba's names remain: blockIdx.x, blockDim.x, threadIdx.x, threadIdx.y. Blocks: gridDim.x.
+    to out[0] in one step. Numba's names remain: blockIdx.x, blockDim.x, gridDim.x (how many blocks), threadIdx.x.
     Shared memory: __shared__ float tile[32][33]; is one array for the block, and __syncthreads() its barrier. Rows of
     33 put the elements of a column into 32 different banks, where rows of 32 put them all into one.
     Transposing: a block reads 32 x 32 elements row by row into a tile, waits, and stores them with the tile's rows
@@ -40,10 +40,10 @@ Concept
     The address of an element is &x[i] or x + i. copy_four(to, from), below, moves four neighbours by one instruction.
     Register tile: a thread with one output takes two floats from shared memory for each product and is held up by
     them. With 8 x 16 outputs it takes 24 for 128 products. Sums in an array stay in registers if all indices are known
-    to the compiler: `#pragma unroll` above a loop asks it to write the turns one after the other. It may do so unasked
-    or not, so both loops of add_products ask for it. KERNEL, below, need not be read for task 4: it takes the floats of
-    the next step before it multiplies those of this one. Its tiles come by asynchronous copies, which go past the
-    registers: threads ask for a tile two tiles ahead of its turn, and multiply while it is on its way.
+    to the compiler: `#pragma unroll` above a loop asks it to write the turns one after the other. It may do so unasked,
+    as NVIDIA's does here; to be sure, both loops of add_products ask for it. Of KERNEL, below, which need not be read
+    for task 4: it takes the floats of the next step before it multiplies those of this one. Its tiles come by
+    asynchronous copies: threads ask for a tile two tiles ahead of its turn, and multiply while it is on its way.
 
 Code it
     Task 1  saxpy_code, saxpy: a kernel for any type, and its launch                (four lines, and two)
@@ -101,7 +101,8 @@ def add(x: cupy.ndarray, y: cupy.ndarray, *, out: cupy.ndarray | None = None) ->
 def saxpy_code() -> str:
     """C++ of the kernel template saxpy(T a, const T* x, const T* y, T* out, int n): out[i] = a * x[i] + y[i].
 
-    A thread for each element, and perhaps some more; the arrays have n elements of the type T.
+    Whole blocks with a thread for each element, so the last may have more threads than elements. The arrays have n
+    elements of the type T.
     """
     raise NotImplementedError("week2/katas/cuda_cpp task 1: saxpy_code")
 
@@ -114,7 +115,9 @@ def saxpy_kernel(dtype: str) -> cupy.RawKernel:
 
 
 def saxpy(a: float, x: cupy.ndarray, y: cupy.ndarray, *, out: cupy.ndarray | None = None) -> cupy.ndarray:
-    """a * x + y in one launch of saxpy_kernel(x.dtype.name).
+    """a * x + y in one launch of saxpy_kernel(x.dtype.name), in as many blocks as blocks_for says.
+
+    The kernel stores in out itself, and the host does not wait for it.
 
     x, y: float32 or float64, both alike, of any one length below 2**31. out: likewise, allocated if not given.
     """
@@ -270,7 +273,8 @@ def predict_bytes(tile: tuple[int, int], each: tuple[int, int]) -> tuple[float, 
     """Bytes that a @ b in float32 loads for each product of two floats: from global memory, then from shared memory.
 
     tile: rows and columns of a block's outputs; each: of a thread's. The whole of a @ b makes m * n * k products. For
-    each k a block loads every float that its outputs need from global memory once; a thread its own from shared memory.
+    each k a block loads the floats of its rows and of its columns from global memory once, and a thread loads those of
+    its own rows and columns from shared memory.
     """
     raise NotImplementedError("week2/katas/cuda_cpp task 4: predict_bytes")
 
@@ -281,6 +285,7 @@ def products_code() -> str:
     void take(const float* a, const float* b, int row, int column, float* left, float* right)
         left: a[row] to a[row + 3] and a[row + 32] to a[row + 35]; right: b[column] to b[column + 3], and the same from
         column + 16, + 32 and + 48 on. These 8 rows and 16 columns of the block's outputs are the thread's.
+        row and column are multiples of 4; all four arrays begin at an address that 16 divides.
     void add_products(const float* left, const float* right, float sums[8][16])
         adds left[i] * right[j] to sums[i][j].
     """

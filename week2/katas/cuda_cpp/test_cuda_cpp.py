@@ -157,6 +157,13 @@ def test_one_launch_has_as_many_blocks_as_the_elements_need(n, blocks, rng):
 @pytest.mark.counters
 def test_reads_both_and_writes_the_result_once(rng):
     counters = count(lesson.saxpy, 2.0, *vectors(rng, 1024, 2))
+    moved = counters.transfers
+    if moved.copies:
+        raise AssertionError(f"saxpy copies {moved.bytes_copied:,} bytes within the GPU's memory, wanted: "
+                             "none.\nWhich array could the kernel use, or store in, at once?")
+    if moved.synchronizations:
+        raise AssertionError("The host waits for the GPU in saxpy, but nobody asked for the result yet.\n"
+                             "Which call makes it wait, and who needs that?")
     assert counters.bytes_loaded == 2 * 4 * 1024
     assert counters.bytes_stored == 4 * 1024
     assert counters.barriers == 0, "No thread needs what another one did"
@@ -373,8 +380,44 @@ def test_threads_without_an_element_of_x_come_to_the_store():
                                      "Which elements of out would those threads have stored?")
 
 
+def tile_of(code):
+    """Its name and both lengths, as they are written, in the code of transpose; None where it is no float NAME[][]."""
+    found = re.search(r"__shared__\s+float\s+(\w+)\s*\[([^]]+)\]\s*\[([^]]+)\]", code)
+    return found and [each.strip() for each in found.groups()]
+
+
+def empty_element_taken(rows, columns):
+    """Of x of rows x columns: a thread that takes an element of the tile to which nothing was stored, and the element.
+
+    None where there is none. x and out are larger, so that a thread with a wrong row or column goes on. A GPU would
+    give it any number; the simulator refuses.
+    """
+    kernel = cupy.RawKernel(lesson.transpose_code(), "transpose")
+    x, out = on_gpu(np.ones((32, 32)), np.zeros((32, 32)))
+    try:
+        kernel((1, 1), (32, 8), (x, out, np.int32(rows), np.int32(columns)))
+    except Exception as fault:
+        if getattr(fault, "kind", None) != "uninitialised":
+            return None  # assert_matches says what it is
+        name, _, length = tile_of(lesson.transpose_code()) or (fault.array, "", "")
+        if name != fault.array or not re.fullmatch(r"[\d\s+]*\d", length):
+            return fault.thread[:2], f"element {fault.index} of {fault.array}"
+        row, column = divmod(fault.index, sum(map(int, length.split("+"))))
+        return fault.thread[:2], f"{name}[{row}][{column}]"
+    return None
+
+
 @pytest.mark.task(3)
 def test_transposes_one_row_of_two():
+    taken = empty_element_taken(1, 2)
+    if taken and not empty_element_taken(2, 2):  # so it is not the barrier that is missing
+        (lane, y), element = taken
+        seen = f"Thread ({lane}, {y}) takes {element}, to which nothing was stored"
+        if lane == 0 and y == 1:
+            raise AssertionError(f"{seen}.\nx has that element, which the first loop did not load.\n"
+                                 "Which row and which column of x does the if of that loop look at?")
+        raise AssertionError(f"{seen}: x has one row.\nWhat should keep the thread from storing?\n"
+                             f"Which row and which column of x is {element}?")
     assert_matches(lesson.transpose, *numbered(1, 2), oracle=transposed, exact=True)
 
 
@@ -424,6 +467,10 @@ def test_reads_and_writes_each_element_once_in_whole_sectors():
 @pytest.mark.counters
 def test_the_tile_has_no_bank_conflicts():
     counters = count(lesson.transpose, *numbered(64, 96))
+    name, first, second = tile_of(lesson.transpose_code()) or ("", "", "")
+    if counters.conflicts == 31 * (64 * 96 // 32) and first != second:
+        raise AssertionError(f"Elements 0, 1, 2, ... of a column of {name}[{first}][{second}] are all in one bank.\n"
+                             "Which of the two lengths is that of a row?")
     assert counters.conflicts == 0
     assert counters.bytes_shared == 2 * 4 * 64 * 96
 
@@ -432,6 +479,9 @@ def test_the_tile_has_no_bank_conflicts():
 @pytest.mark.counters
 def test_each_warp_waits_once():
     counters, blocks = count(lesson.transpose, *numbered(64, 96)), 2 * 3
+    if counters.barriers == 4 * WARPS * blocks:
+        raise AssertionError("Each warp waits 4 times, wanted: once. A thread's loop has 4 turns.\n"
+                             "After which of them does a thread need what others stored?")
     assert counters.barriers == WARPS * blocks
 
 
