@@ -29,7 +29,7 @@ Concept
         wmma::mma_sync(sums, left, right, sums)           the last sums, and left @ right added to them
         wmma::store_matrix_sync(address, sums, stride, wmma::mem_row_major)
     Stride: the elements from one row to the next: of a matrix in global memory the columns that it has, however few of
-    them are loaded. The address must be a multiple of 32 bytes, the stride one of 8 halves or 4 floats.
+    them are loaded. The address must be a multiple of 32 bytes, the stride a multiple of 8 halves or of 4 floats.
     Whole matrices: a warp for each 16 x 16 outputs goes along k in steps of 16 and stores once. 16 halves of a and 16
     of b serve 16 * 16 products: a quarter of a byte for each. A block of 128 x 256 outputs that loads a tile of each
     matrix into shared memory gets by with a tenth of that from global memory.
@@ -38,8 +38,8 @@ Concept
     goes. `exists ? x[i] : half(0)` is x[i] if exists is true, else the zero.
     Wavefronts: a fragment of halves is loaded from shared memory in four parts of 8 rows and 8 columns, 16 bytes a row.
     A wavefront serves 128 bytes, eight groups of 16. Row r (0 to 7) of the first part is in group r * stride // 8 % 8.
-    Rows of one group take a wavefront each, which rows of other groups share; the other three parts take as long. With
-    eight rows in eight groups, a part takes one. So tiles get rows that are longer than what they hold: padding.
+    A part takes as many wavefronts as the fullest group has rows; a load takes four times that. With eight rows in
+    eight groups, a part takes one. So tiles get rows that are longer than what they hold: padding.
     Reuse: a fragment can be multiplied more than once. A warp with 64 x 64 outputs, 4 x 4 fragments of sums, loads four
     fragments of a and four of b for sixteen calls of mma_sync. Arrays of fragments are like arrays of floats.
     On an H100 wmma becomes mma, HMMA in machine code, two for each 16 x 16 x 16; it has no way to the faster wgmma.
@@ -190,8 +190,9 @@ def edges_code() -> str:
     """C++ of two functions for the one warp of EDGES, above. Lane threadIdx.x takes every 32nd element.
 
     __device__ void load_tile(half tile[16][24], const half* x, int row, int column, int rows, int columns)
-        fills 16 x 16 elements of the tile with those of x from this row and column on, and with zeros where x, which
-        has rows x columns elements, has none. Columns 16 to 23 of the tile are padding, which no fragment reads.
+        fills 16 x 16 elements of the tile with those of x, which has rows x columns elements, from this row and column
+        on, and with zeros beyond its last row and beyond its last column. Columns 16 to 23 of the tile are padding,
+        which no fragment reads.
     __device__ void store_tile(float* x, const float tile[16][24], int row, int column, int rows, int columns)
         stores the 16 x 16 elements of the tile to x, from this row and column on, as far as they exist there.
     """
