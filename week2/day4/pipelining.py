@@ -23,7 +23,7 @@ Concept
     in them, both in the order of the items: with 3 slots items 0, 3, 6, ... take slot 0. A ring is full when every
     slot holds an item that is not used yet; then the producer waits. When it is empty, the consumer waits.
     Phase: 0 in the first round of the ring, 1 in the second, 0 in the third, and so on. Where the next item to load
-    and the next to use are due at one slot, the ring is empty if their phases are the same, and full if they differ.
+    and the next to use are due at one slot, equal phases mean empty, different ones full. loaded - used tells it too.
     Pipeline: the load of a tile begins when its slot is free. Computing with it begins when it is there and the tile
     before it is done. Several loads may be on their way at once; computing is one tile at a time, and its tile keeps
     the slot until it is done. S slots are S *stages*; two are *double buffering*. *Makespan*: the time until all is
@@ -34,8 +34,8 @@ Concept
     a mask, and no if, keeps it away from memory.
     cp.async: copies from global to shared memory that occupy no register. A thread asks for some, goes on, and waits
     for the oldest when it needs them. Triton writes them for you: tl.range(0, k, TILE_K, num_stages=S) is range with
-    a ring of S slots in shared memory. With one stage nothing is loaded ahead: a tile goes through registers, and then
-    through one slot, where tensor cores read it. Plain range takes num_stages of the launch, or 3 if none is given.
+    a ring of S slots in shared memory. num_stages=S in the launch does the same to a plain range; without it S is 3.
+    With one stage nothing is loaded ahead: a tile goes through registers, then one slot, where tensor cores read it.
     float16: 2 bytes. Tensor cores multiply tiles of float16 by tl.dot(a, b, acc) and add in acc, which is float32
     and stays in registers. num_warps=8 in the launch, beside TILE_M and the others, makes programs of 8 warps.
     Depth: each slot holds a tile of a and a tile of b. A block may have LIMIT bytes of shared memory on an H100 or
@@ -46,7 +46,7 @@ Concept
 Code it
     Task 1  slot_and_phase, ring_state, ring_order: where an item goes, who comes next  (thirteen lines)
     Task 2  pipeline_makespan, stages_needed: how long, how deep (math.ceil rounds up)     (seven lines)
-    Task 3  prefetch_kernel: given, right, and it waits for each tile; let it ask ahead       (six more)
+    Task 3  prefetch_kernel: given, right, and it waits for each tile; let it ask ahead (six lines more)
     Task 4  staged_kernel and matmul_staged: a ring of any depth, by the compiler        (fifteen lines)
     Task 5  shared_bytes and stages_that_fit: what depth costs                               (two lines)
 

@@ -63,8 +63,10 @@ def assert_stays_inside(k, function, *args, **options):
         place = re.search(r"past the end of ([ab]) .*element \[(\d+), (\d+)\]", " ".join(found.text.split()))
         along = int(place[3 if place[1] == "a" else 2]) if place else 0
         if along >= k:
-            raise retold(found, f"Along k that is place {along}; {place[1]} has places 0 to {k - 1} there. Which turn "
-                                f"asks for it, and what does the mask of {place[1]} compare with k?") from None
+            tile, asks = ("", "turn asks for it") if along >= options.get("tile_k", 0) else (
+                ", in the first tile", "line asks for the first tile")
+            raise retold(found, f"Along k that is place {along}{tile}; {place[1]} has places 0 to {k - 1} there. Which "
+                                f"{asks}, and what does the mask of {place[1]} compare with k?") from None
         raise
 
 
@@ -552,9 +554,10 @@ def test_prefetch_multiplies_one_tile(rng):
 @pytest.mark.edge
 def test_prefetch_masks_what_lies_beyond_k(rng):
     """All rows and columns fill their tiles: what lies outside, lies beyond the last column of a, or row of b."""
-    a, b = halves(rng, (21, 16), (21, 64))
-    assert_stays_inside(21, lesson.matmul_prefetch, a.T, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
-                        tolerance=added_up(21))
+    for k in (21, 5):  # 5: the first tile, asked for before the loop, is not whole either
+        a, b = halves(rng, (k, 16), (k, 64))
+        assert_stays_inside(k, lesson.matmul_prefetch, a.T, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
+                            tolerance=added_up(k))
 
 
 @pytest.mark.task(3)
@@ -577,8 +580,11 @@ def test_prefetch_multiplies_tiles_that_were_asked_for_a_turn_before(rng):
     kernel = compiled(lesson.matmul_prefetch, a, b, chip="h100").kernels["prefetch_kernel"]
     stages, ahead = kernel.num_stages, copies(kernel)
     waits, late = waits_for(kernel), asked_for_after_multiplying(kernel)
-    assert stages == 1, "the launch tells the compiler not to load ahead: num_stages=1"
-    assert ahead == 0, "the compiler makes a ring of this loop; that is task 4"
+    require(stages == 1, f"The launch in matmul_prefetch says num_stages={stages}; wanted: 1, as it was given. With "
+                         "more than 1 the compiler may load ahead in your place, and here the kernel is to ask for "
+                         "the next tile by itself. Which of its lines do that?")
+    require(ahead == 0, f"The compiler makes a ring of this loop: {ahead} copies ahead (cp.async) are in the code, "
+                        "wanted 0. That is task 4. Which word in the line of the loop asks the compiler for a ring?")
     require(waits == "", f"tl.dot waits for {waits}, which the same turn of the loop has asked for; wanted: tiles that "
                          "the turn before has asked for. Which tile does a turn need, and which should it ask for?")
     require(late == "", f"The loop asks for {late} after tl.dot: nothing is left to do while that is on its way. "
@@ -626,6 +632,33 @@ def test_staged_masks_what_lies_beyond_k(rng):
     a, b = halves(rng, (21, 16), (21, 64))
     assert_stays_inside(21, lesson.matmul_staged, a.T, b, tile_m=16, tile_n=64, tile_k=16, oracle=product,
                         tolerance=added_up(21))
+
+
+@pytest.mark.task(4)
+@pytest.mark.counters
+@pytest.mark.parametrize("m, n, columns, rows", [(40, 200, 7, 3), (48, 64, 2, 3)])
+def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(m, n, columns, rows, rng):
+    """Tiles are 16 x 32. In 40 x 200 the last ones are partly empty; 48 x 64 they fill."""
+    a, b = halves(rng, (7, m), (7, n))
+    counters = count(lesson.matmul_staged, a.T, b, tile_m=16, tile_n=32, tile_k=16)
+    assert counters.library_operations == []
+    across, down = (*counters.launches[0].grid, 1)[:2]
+    beyond = [f"at column {32 * columns}, and n is {n}"] * (across > columns)
+    beyond += [f"at row {16 * rows}, and m is {m}"] * (down > rows)
+    require(not beyond or across < columns or down < rows,
+            f"The grid is {across} x {down}, wanted {columns} x {rows}. The other programs load and multiply, and "
+            f"store nothing: their tiles begin {', or '.join(beyond)}. How many tiles cover a length that they fill?")
+    require((across, down) != (rows, columns),
+            f"The grid is {across} x {down}, wanted {columns} x {rows}: out is {columns} tiles wide and {rows} high, "
+            "and columns go along the first axis. Which length gives the first number of the grid, m or n?")
+    assert counters.launches[0].grid[:2] == (columns, rows)
+    assert counters.programs == columns * rows
+    out = lesson.matmul_staged(a.T, b, tile_m=16, tile_n=32, tile_k=16, out=torch.full((m, n), NAN, device=device))
+    empty = out.isnan().all(dim=0).tolist()
+    first = empty.index(True) if True in empty else n
+    require(first != 32 * rows,
+            f"The grid is {across} x {down}, as wanted, and nothing is stored from column {first} on: {rows} tiles, as "
+            "many as out is high. Which axis of the grid does col take its number from, and which one row?")
 
 
 @pytest.mark.task(4)
@@ -680,24 +713,6 @@ def test_the_same_bytes_whatever_the_stages(rng):
         assert counters.bytes == tile_by_tile(33, 100, 70, 16, 32)
         assert counters.library_operations == []
         assert_multiplies_each_tile_once("matmul_staged", counters, 33, 100, 70, 16, 32, 64)
-
-
-@pytest.mark.task(4)
-@pytest.mark.counters
-@pytest.mark.parametrize("m, n, columns, rows", [(40, 200, 7, 3), (48, 64, 2, 3)])
-def test_staged_is_your_kernel_one_program_for_each_tile_columns_first(m, n, columns, rows, rng):
-    """Tiles are 16 x 32. In 40 x 200 the last ones are partly empty; 48 x 64 they fill."""
-    a, b = halves(rng, (7, m), (7, n))
-    counters = count(lesson.matmul_staged, a.T, b, tile_m=16, tile_n=32, tile_k=16)
-    assert counters.library_operations == []
-    across, down = (*counters.launches[0].grid, 1)[:2]
-    beyond = [f"at column {32 * columns}, and n is {n}"] * (across > columns)
-    beyond += [f"at row {16 * rows}, and m is {m}"] * (down > rows)
-    require(not beyond or across < columns or down < rows,
-            f"The grid is {across} x {down}, wanted {columns} x {rows}. The other programs load and multiply, and "
-            f"store nothing: their tiles begin {', or '.join(beyond)}. How many tiles cover a length that they fill?")
-    assert counters.launches[0].grid[:2] == (columns, rows)
-    assert counters.programs == columns * rows
 
 
 @pytest.mark.task(4)
