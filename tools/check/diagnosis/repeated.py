@@ -85,7 +85,7 @@ class Hearing:
                         if key[2:] == one[2:] and key[:3] in wanted and np.isin(same, np.concatenate(places)).all()
                     ]
                     named = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
-                    return f"Lines {named} {one[2]} the same {len(same)} elements of {one[3]}."
+                    return f"Lines {named} {DOES[one[2]].removesuffix('s')} the same {len(same)} elements of {one[3]}."
         return ""
 
 
