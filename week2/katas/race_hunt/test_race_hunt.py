@@ -224,7 +224,7 @@ def test_row_sums_asks_memory_no_more_than_before(rng):
 def test_the_compiler_finds_a_barrier_of_the_warp_for_each_step_of_row_sums_and_none_of_the_block(rng):
     kernel = compiled(lesson.row_sums, vector(rng, 64).view(2, 32), chip="h100").kernels["row_sums_kernel"]
     barriers_of_the_block = [name for name in kernel.instructions if name.startswith(("bar.sync", "barrier.sync"))]
-    assert barriers_of_the_block == []
+    assert barriers_of_the_block == [], "In PTX this is a syncthreads. Which threads wait at it, and which have to?"
     barriers_of_the_warp = kernel.instructions.get("bar.warp.sync", 0)
     assert barriers_of_the_warp <= 5, "Five steps: before each, one syncwarp puts it behind the step before"
 
@@ -249,21 +249,32 @@ def test_below_largest_takes_any_length(n, rng):
 
 @pytest.mark.task(2)
 @pytest.mark.counters
+def test_threads_of_below_largest_without_an_element_update_nothing(rng):
+    """A 0 for each block; for each element at most one update and one load."""
+    counters, blocks = count(lesson.below_largest, integers(rng, 200)), 4
+    assert counters.bytes_shared <= 4 * (blocks + 200 + 200), "What do threads behind the end do there?"
+
+
+@pytest.mark.task(2)
+@pytest.mark.counters
 def test_below_largest_waits_twice_in_each_block(rng):
     """Once for the 0 of thread 0, once for the largest of all. Warps that have left by return do not come."""
     counters = counted_work_of("below_largest_kernel", lesson.below_largest, integers(rng, 200))
     blocks, warps = 4, 2
     assert counters.barriers <= 2 * blocks * warps
-    assert counters.bytes_loaded <= 2 * 4 * 200
+    assert_loads_at_most_twice(counters, n=200, threads=blocks * 64)
     assert counters.bytes_stored == 4 * 200
 
 
-@pytest.mark.task(2)
-@pytest.mark.counters
-def test_threads_of_below_largest_without_an_element_update_nothing(rng):
-    """A 0 for each block; for each element at most one update and one load."""
-    counters, blocks = count(lesson.below_largest, integers(rng, 200)), 4
-    assert counters.bytes_shared <= 4 * (blocks + 200 + 200), "What do threads behind the end do there?"
+def assert_loads_at_most_twice(counters, n, threads):
+    """Each element in two lines, as it may be; a failure tells of a line in which threads behind the end load too."""
+    __tracebackhide__ = True
+    loads = [line for line in counters.launches[0].lines if line.kind == "load"]
+    by_all_threads = [line.line for line in loads if line.counts.bytes_loaded == 4 * threads]
+    if counters.bytes_loaded > 2 * 4 * n and by_all_threads:
+        raise AssertionError(f"In line {by_all_threads[0]} all {threads} threads load; x has {n} elements.\n"
+                             f"What do the {threads - n} threads behind the end load there?")
+    assert counters.bytes_loaded <= 2 * 4 * n
 
 
 def snaked(x):
@@ -356,7 +367,7 @@ def assert_fills_its_tile(function, a, b):
         function(a, b)
     except Exception as fault:
         what, _, _ = str(fault).partition("\n\n")
-        if "to which nothing was stored" not in what:
+        if "to which nothing was stored" not in " ".join(what.split()):
             return  # assert_matches tells
         raise AssertionError(f"{what}\nTwo lines store 64 numbers each, in a tile of 128 places.\n"
                              "Which places do both lines store to, and which does neither?") from None
@@ -425,9 +436,21 @@ def test_triples_loads_two_elements_beside_each_block_and_waits_once(rng):
     counters = counted_work_of("triples_kernel", lesson.triples, vector(rng, 300))
     blocks, warps = 5, 2
     elements_on_the_other_side_of_a_border = 2 * (blocks - 1)
+    assert_loads_no_more_than_once_in_a_tile(counters, 300, elements_on_the_other_side_of_a_border)
     assert counters.bytes_loaded == 4 * (300 + elements_on_the_other_side_of_a_border)
     assert counters.conversions == 0
     assert counters.barriers == blocks * warps
+
+
+def assert_loads_no_more_than_once_in_a_tile(counters, n, beside):
+    """What a failure says where two lines load most of x: the lesser one could find it in the tile."""
+    __tracebackhide__ = True
+    loads = [line for line in counters.launches[0].lines if line.kind == "load"]
+    of_line = {line.line: line.counts.bytes_loaded // 4 for line in loads if line.counts.bytes_loaded > 4 * beside}
+    if counters.bytes_loaded > 4 * (n + beside) and len(of_line) == 2 and sum(of_line.values()) > n + beside:
+        (one, many), (other, more) = of_line.items()
+        raise AssertionError(f"Lines {one} and {other} load {many} and {more} elements of x, which has {n}.\n"
+                             f"Which of the elements that line {other} loads are in the tile already?")
 
 
 def stepped(x):
@@ -492,6 +515,19 @@ def test_find_race_finds_none_in_an_empty_list_or_in_one_access():
 def test_find_race_looks_beyond_the_access_just_before():
     """Thread 1 touches another element, thread 0 its own once more; only then comes thread 2."""
     check_first_race([(0, 0, "load", 5), (1, 0, "store", 6), (0, 0, "load", 5), (2, 0, "store", 5)], (3, 0))
+
+
+@pytest.mark.task(4)
+@pytest.mark.parametrize("operation", ["load", "atomic"])
+@pytest.mark.parametrize("thread", [0, 1])
+def test_find_race_remembers_more_than_one_access_of_an_element(operation, thread):
+    """Threads 0 and 1 do the same, in no race; then one of them stores, and races with the other."""
+    accesses, wanted = [(0, 0, operation, 5), (1, 0, operation, 5), (thread, 0, "store", 5)], (2, 1 - thread)
+    if lesson.find_race(accesses) is None:
+        raise AssertionError(f"{told(accesses, None, wanted)}\n"
+                             f"Access {thread} is of element 5 too, but thread {thread} made it itself.\n"
+                             "Is it enough to remember one access of an element?")
+    check_first_race(accesses, wanted)
 
 
 @pytest.mark.task(4)

@@ -301,6 +301,7 @@ def find_race(accesses: list[tuple[int, int, str, int]]) -> tuple[int, int] | No
 
     accesses: (thread, barriers, operation, element) of one block, as they happened in one run: who, how many barriers
     of the block it had passed by then, "load", "store" or "atomic", and which element of a shared array.
+    No thread passes a barrier before all have come to it: along the list the numbers of barriers never fall.
     The first race is the one whose later access comes first in the list; if that one races with several before it,
     the one of them that comes first.
     The list may be long: a new access is looked at beside earlier ones of its element and its number of barriers alone.
