@@ -6,6 +6,7 @@ from tools.check.gradcheck import gradcheck
 from tools.check.matching import Mismatch, assert_matches
 from tools.check.memory import memory
 from tools.check.profiler import NoProfiler
+from tools.check.required import Unmet, require
 from tools.check.terms import terms
 from tools.check.timing import Undecided, speed_ratio
 from tools.worker import compiled_by_torch, gradients, made_elsewhere, saved_tensors
@@ -16,6 +17,7 @@ __all__ = [
     "NoCompiler",
     "NoProfiler",
     "Undecided",
+    "Unmet",
     "assert_matches",
     "compiled",
     "compiled_by_torch",
@@ -24,6 +26,7 @@ __all__ = [
     "gradients",
     "made_elsewhere",
     "memory",
+    "require",
     "saved_tensors",
     "speed_ratio",
     "terms",

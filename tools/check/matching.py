@@ -37,6 +37,14 @@ class Mismatch(AssertionError):
         self.text, self.cause, self.function = text, cause, function
         self.with_note = with_note or (lambda note: text)
 
+    def retold(self, said: str) -> "Mismatch":
+        """The same call and what came back of it, with these sentences in the place of its likely cause."""
+
+        def ending(told: str) -> str:
+            return "\n\n".join([*told.split("\n\n")[:2], "\n".join(text.wrapped(said))])
+
+        return Mismatch(ending(self.text), self.cause, self.function, lambda note: ending(self.with_note(note)))
+
 
 def assert_matches(
     function: Callable,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tools import ROOT, worker
-from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided
+from tools.check import CompileError, Mismatch, NoCompiler, NoProfiler, Undecided, Unmet
 from tools.check.show import WIDTH
 from tools.check.text import refused, wrapped
 from tools.compiler import Evidence, Kernel, NoSuchKernel
@@ -28,6 +28,7 @@ from tools.worker.raised import REFUSALS
 MODULE = re.compile(r"week\d+\.(?:day\d+|katas\.\w+)\.(?!test_)\w+")
 IN_OWN_WORDS = (
     Mismatch,
+    Unmet,
     Undecided,
     CompileError,
     NoCompiler,

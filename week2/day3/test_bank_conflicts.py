@@ -1,13 +1,12 @@
 """The lesson again, as checks: banks and requests, a broadcast, two transposes without conflicts, what they cost."""
 
 import math
-import textwrap
 
 import numpy as np
 import pytest
 import torch
 
-from tools.check import Mismatch, NoProfiler, assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check import Mismatch, NoProfiler, assert_matches, compiled, count, notes, require, speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -30,26 +29,6 @@ def transposed(a):
     return a.T
 
 
-def filled(text):
-    """Sentences in lines that fit a terminal."""
-    return "\n".join(textwrap.fill(line, 76) for line in text.splitlines())
-
-
-def require(holds, text):
-    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
-    __tracebackhide__ = True
-    if not holds:
-        raise AssertionError(filled(text))
-
-
-def retold(found, said):
-    """A failure of assert_matches with these sentences in the place of its own guess."""
-    def ending(text):
-        return "\n\n".join([*text.split("\n\n")[:2], filled(said)])
-
-    return Mismatch(ending(found.text), found.cause, found.function, lambda note: ending(found.with_note(note)))
-
-
 def assert_told(function, value, oracle, why):
     """assert_matches; where another number came back, the failure ends with what why(number, value) says of it."""
     __tracebackhide__ = True
@@ -58,7 +37,7 @@ def assert_told(function, value, oracle, why):
     except Mismatch as found:
         said = why(function(value), value) if "\n\nGot " in found.text else ""
         if said:
-            raise retold(found, said) from None
+            raise found.retold(said) from None
         raise
 
 

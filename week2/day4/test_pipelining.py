@@ -2,7 +2,6 @@
 
 import json
 import re
-import textwrap
 from collections import deque
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import Mismatch, assert_matches, compiled, count, notes, speed_ratio, terms
+from tools.check import Mismatch, assert_matches, compiled, count, notes, require, speed_ratio, terms
 from tools.check.inputs import matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -22,26 +21,6 @@ RECORDED = {timelines["turns"]: timelines for timelines in  # by record_timeline
             json.loads(Path(__file__).with_name("timeline_h200.json").read_text(encoding="utf-8"))["timelines"]}
 
 
-def filled(text):
-    """Sentences in lines that fit a terminal."""
-    return "\n".join(textwrap.fill(line, 76) for line in text.splitlines())
-
-
-def require(holds, text):
-    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
-    __tracebackhide__ = True
-    if not holds:
-        raise AssertionError(filled(text))
-
-
-def retold(found, said):
-    """A failure of assert_matches with these sentences in the place of its own guess."""
-    def ending(text):
-        return "\n\n".join([*text.split("\n\n")[:2], filled(said)])
-
-    return Mismatch(ending(found.text), found.cause, found.function, lambda note: ending(found.with_note(note)))
-
-
 def assert_told(function, *args, oracle, why):
     """assert_matches; where another value came back, the failure ends with what why(value) says of it, if anything."""
     __tracebackhide__ = True
@@ -50,7 +29,7 @@ def assert_told(function, *args, oracle, why):
     except Mismatch as found:
         said = why(function(*args)) if "\n\nGot " in found.text else ""
         if said:
-            raise retold(found, said) from None
+            raise found.retold(said) from None
         raise
 
 
@@ -65,8 +44,8 @@ def assert_stays_inside(k, function, *args, **options):
         if along >= k:
             tile, asks = ("", "turn asks for it") if along >= options.get("tile_k", 0) else (
                 ", in the first tile", "line asks for the first tile")
-            raise retold(found, f"Along k that is place {along}{tile}; {place[1]} has places 0 to {k - 1} there. Which "
-                                f"{asks}, and what does the mask of {place[1]} compare with k?") from None
+            raise found.retold(f"Along k that is place {along}{tile}; {place[1]} has places 0 to {k - 1} there. Which "
+                               f"{asks}, and what does the mask of {place[1]} compare with k?") from None
         raise
 
 
@@ -152,7 +131,7 @@ def assert_adds_up(function, tiles, multiply):
     except Mismatch as found:
         said = told_of_tiles(function(tiles), tiles, multiply) if "\n\nGot " in found.text else ""
         if said:
-            raise retold(found, said) from None
+            raise found.retold(said) from None
         raise
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tools.check import assert_matches, compiled, count, speed_ratio, terms
+from tools.check import assert_matches, compiled, count, require, speed_ratio, terms
 from tools.check.inputs import integers, matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -34,13 +34,6 @@ def numbers(rng, *shapes, dtype=torch.float32):
 def small_integers(rng, *shapes, dtype=torch.float16):
     """Whole numbers from -2 to 2: float16 holds their products' sums exactly, up to 512 terms."""
     return [in_rows_of_16_bytes(integers(rng, shape, -2, 3), dtype) for shape in shapes]
-
-
-def require(holds, text):
-    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
-    __tracebackhide__ = True
-    if not holds:
-        raise AssertionError(text)
 
 
 def require_programs_for_all(counters, x, sides, boxes):

@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from tools.check import assert_matches, compiled, count, memory, speed_ratio
+from tools.check import assert_matches, compiled, count, memory, require, speed_ratio
 from tools.check.inputs import integers, matrices
 from tools.check.tolerances import accumulated
 from tools.gpu import device
@@ -31,13 +31,6 @@ def numbers(rng, *shapes, dtype=torch.float32):
 def small_integers(rng, *shapes, dtype=torch.float32):
     """Whole numbers from -2 to 2, which each of the formats holds."""
     return [torch.from_numpy(integers(rng, shape, -2, 3)).to(device, dtype) for shape in shapes]
-
-
-def require(holds, text):
-    """An assertion whose failure is this text and nothing else: what was seen, what was wanted, and a question."""
-    __tracebackhide__ = True
-    if not holds:
-        raise AssertionError(text)
 
 
 def assert_none_of(value, mistakes, gave=""):

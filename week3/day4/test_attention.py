@@ -53,8 +53,7 @@ def assert_named(function, *args, mistakes, oracle, tolerance=None, rtol=1e-3, *
         words = words_for(got, oracle(*map(wide, again), **kwargs), mistakes, rtol)
         if words is None:
             raise
-        told = [*found.text.split("\n\n")[:2], textwrap.fill(words, 76)]
-        raise Mismatch("\n\n".join(told), found.cause) from None
+        raise found.retold(words) from None
 
 
 def words_for(got, want, mistakes, rtol):

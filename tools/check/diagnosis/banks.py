@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.repeated import MOST
-from tools.check.patience import SLOW_REPEAT, allowed
+from tools.check.diagnosis.repeated import MOST, heard
 from tools.models import banks
 from tools.models.units import BANKS, WARP, WORD
 from tools.sim.counters import Counters, Line
@@ -86,8 +85,5 @@ def _by_warp(access: Access) -> tuple[np.ndarray, np.ndarray]:
 
 def worst_request(counters: Counters, line: Line) -> Request | None:
     """The call of these counters, made once more; None where that cannot be done, or would take long."""
-    call = getattr(counters, "call", None)
-    if call is None or call.seconds >= allowed(SLOW_REPEAT):
-        return None
     hearing = Hearing(line)
-    return hearing.worst if call.made_again(hearing) and hearing.accesses <= MOST else None
+    return hearing.worst if heard(counters, hearing) else None

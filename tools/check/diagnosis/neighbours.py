@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tools.check.diagnosis.repeated import DOES, MOST
-from tools.check.patience import SLOW_REPEAT, allowed
+from tools.check.diagnosis.repeated import DOES, MOST, heard
 from tools.models.units import WARP
 from tools.sim.counters import Counters, Line
 from tools.sim.faults import describe
@@ -79,8 +78,5 @@ class Hearing:
 
 def neighbours_apart(counters: Counters, line: Line) -> Apart | None:
     """The call of these counters, made once more; None where that cannot be done, or would take long."""
-    call = getattr(counters, "call", None)
-    if call is None or call.seconds >= allowed(SLOW_REPEAT):
-        return None
     hearing = Hearing(line)
-    return hearing.found if call.made_again(hearing) and hearing.accesses <= MOST else None
+    return hearing.found if heard(counters, hearing) else None

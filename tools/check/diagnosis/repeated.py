@@ -1,14 +1,14 @@
 """Elements that a kernel moves more than once: the call is made again, and each access heard."""
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tools.check.patience import SLOW_REPEAT, allowed
 from tools.sim.counters import Counters, Line
 from tools.sim.faults import describe
-from tools.sim.trace import Access
+from tools.sim.trace import Access, Listener
 from tools.words import plural
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates"}
@@ -94,13 +94,22 @@ def _same(these: np.ndarray, those: np.ndarray) -> tuple[np.ndarray, int]:
     return np.intersect1d(these, those), len(np.union1d(these, those))
 
 
-def hear(counters: Counters) -> Hearing | None:
-    """The call of these counters, made once more; None where that cannot be done, or would take long."""
+class Counting(Listener, Protocol):
+    accesses: int  # how many were heard
+
+
+def heard(counters: Counters, who: Counting) -> bool:
+    """Make the call of these counters once more while this one listens; False where that is impossible or slow."""
     call = getattr(counters, "call", None)
     if call is None or call.seconds >= allowed(SLOW_REPEAT):
-        return None
+        return False
+    return call.made_again(who) and who.accesses <= MOST
+
+
+def hear(counters: Counters) -> Hearing | None:
+    """What the call of these counters does in global memory; None where nothing is heard."""
     hearing = Hearing()
-    return hearing if call.made_again(hearing) and 0 < hearing.accesses <= MOST else None
+    return hearing if heard(counters, hearing) and hearing.accesses else None
 
 
 def moved_again(hearing: Hearing, lines: list[Line]) -> str | None:

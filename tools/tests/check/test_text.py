@@ -567,6 +567,16 @@ def test_no_failure_is_longer_than_twelve_lines_or_wider_than_76_columns(cause):
             assert len(lines) <= 12 and max(map(len, lines)) <= 76, lines
 
 
+def test_a_failure_retold_keeps_the_call_and_what_came_back_and_ends_with_the_words_given():
+    with pytest.raises(Mismatch) as caught:
+        assert_matches(lambda x: 2 * x, 3.0, oracle=lambda x: x)
+    retold = caught.value.retold("word " * 20)
+    assert retold.text.split("\n\n")[:2] == caught.value.text.split("\n\n")[:2]
+    assert retold.text.endswith(f"\n\n{('word ' * 15).strip()}\n{('word ' * 5).strip()}")
+    assert retold.with_note("A note.").split("\n\n")[-1] == retold.text.split("\n\n")[-1]
+    assert (retold.cause, retold.function) == (caught.value.cause, caught.value.function)
+
+
 @pytest.mark.parametrize(
     "kernel, first_words, task",
     [
