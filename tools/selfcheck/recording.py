@@ -46,7 +46,8 @@ def recorded(environment: Mapping[str, str], root: Path = ROOT) -> dict[str, str
     if not (ours or inherited):
         return dict(environment)
     wanted = {name: os.pathsep.join(each[name] for each in (ours, inherited) if each) for name in VARIABLES}
-    paths = [recorder.FOLDER, *environment.get("PYTHONPATH", "").split(os.pathsep)]
+    at_work = active() or recorder  # in a copy of the course: the one that is at work, by which processes are known
+    paths = [at_work.FOLDER, *environment.get("PYTHONPATH", "").split(os.pathsep)]
     return {**environment, **wanted, "PYTHONPATH": os.pathsep.join(dict.fromkeys(filter(None, paths)))}
 
 

@@ -61,7 +61,7 @@ class Order:
         self.host: Clock = {}
         self.waits = 0
         self._last_wait: dict[tuple[int, int], Wait] = {}  # who, for whom
-        self._streams: dict[int, Clock] = {DEFAULT: {}}
+        self._streams: dict[int, Clock] = {DEFAULT: {}}  # of each, what it knows beyond the host: a device has hundreds
         self._blocking = {DEFAULT}
 
     def add(self, stream: int, blocking: bool) -> None:
@@ -74,7 +74,7 @@ class Order:
         """The host hands over a piece of work."""
         seen = self.record(stream)
         ticket = Ticket(stream, seen.get(stream, 0) + 1, seen)
-        self._streams[stream] = ticket.over
+        self._streams[stream] = self._beyond_host(ticket.over)
         return ticket
 
     def record(self, stream: int) -> Clock:
@@ -87,7 +87,7 @@ class Order:
 
     def wait(self, stream: int, event: Event) -> None:
         """The stream's later work begins when this has happened."""
-        self._streams[stream] = _merged(self._streams[stream], event.over)
+        self._streams[stream] = self._beyond_host(_merged(self._streams[stream], event.over))
         self.waits += 1
         self._last_wait[stream, event.stream] = Wait(self.waits, event.line, self._count(stream))
 
@@ -108,11 +108,15 @@ class Order:
         return self._count(ticket.stream) - ticket.number
 
     def _count(self, stream: int) -> int:
-        return self._streams[stream].get(stream, 0)
+        return self._streams[stream].get(stream, 0) or self.host.get(stream, 0)
 
     def host_waits(self, clock: Clock | None = None) -> None:
         """The host waits until all this is over, or all that there is."""
         self.host = _merged(self.host, *(self._streams.values() if clock is None else [clock]))
+        self._streams = {stream: self._beyond_host(known) for stream, known in self._streams.items()}
+
+    def _beyond_host(self, clock: Clock) -> Clock:
+        return {stream: number for stream, number in clock.items() if number > self.host.get(stream, 0)}
 
 
 def is_over(ticket: Ticket, clock: Clock) -> bool:
@@ -121,8 +125,12 @@ def is_over(ticket: Ticket, clock: Clock) -> bool:
 
 
 def _merged(*clocks: Clock) -> Clock:
-    streams = {stream for clock in clocks for stream in clock}
-    return {stream: max(clock.get(stream, 0) for clock in clocks) for stream in streams}
+    """What is over by any of the clocks. The longest is copied, and the others are gone through."""
+    longest, *others = sorted(clocks, key=len, reverse=True)
+    merged = dict(longest)
+    for clock in others:
+        merged |= {stream: number for stream, number in clock.items() if number > merged.get(stream, 0)}
+    return merged
 
 
 # What nothing puts in order ----------------------------------------------------------------------

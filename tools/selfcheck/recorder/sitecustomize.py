@@ -24,7 +24,7 @@ STARTS = {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.spawn", "os.syste
 # Programs that read what they are named, and of the course no more than the sources that every verdict depends on
 KNOWN = set(
     """g++ gcc cc c++ clang clang++ nvcc ptxas cuobjdump nvdisasm nvidia-smi ncu addr2line objdump valgrind
-    uname ldconfig ld lscpu""".split()
+    uname ldconfig ld lscpu openssl""".split()  # torch.compile has openssl hash a header that it wrote
 )
 SHELLS = ("sh", "/bin/sh", "bash", "/bin/bash")
 # Commands of git that tell nothing of what stands in a file; others are asked about a file by name, or see everything
@@ -33,6 +33,7 @@ WITHOUT_CONTENT = set(
     hash-object write-tree commit-tree read-tree update-index update-ref for-each-ref""".split()
 )
 ONLY_THE_COMMIT = set("rev-parse symbolic-ref remote branch".split())  # in the course itself
+NO_PLACES = ("GIT_TERMINAL_PROMPT", "GIT_SSL_", "GIT_AUTHOR_", "GIT_COMMITTER_")  # do not say where git works
 NAMED = re.compile(r"[^:]+:(.+)")  # COMMIT:PATH
 
 paused: set[int] = set()  # threads that are copying the course: a copy is no reading
@@ -203,16 +204,26 @@ def _is_elsewhere(words: list[str], variables: dict[str, str], place: str, root:
 
 def _of_git(words: list[str], variables: dict[str, str], place: str, root: str) -> Iterator[tuple[str, str]]:
     place, rest = _git_command(words, place)
-    redirected = [value for name, value in variables.items() if name.startswith("GIT_")]
+    redirected = [
+        value for name, value in variables.items() if name.startswith("GIT_") and not name.startswith(NO_PLACES)
+    ]
     copies = sorted(filter(None, map(copy_of, (place, *rest, *redirected))))
-    if rest[:1] == ["--version"]:
+    asks = rest[0] if rest else ""
+    if asks == "--version" or asks in ONLY_THE_COMMIT and not redirected and not _in_repository(place):
         return
     if not _is_elsewhere(rest, variables, place, root):
-        asks_for_commit = rest and rest[0] in ONLY_THE_COMMIT and not redirected
+        asks_for_commit = asks in ONLY_THE_COMMIT and not redirected
         yield (COMMIT if asks_for_commit else UNSEEN), ""
-    elif copies and rest and rest[0] not in WITHOUT_CONTENT and not _lists_commits(rest):
-        named = NAMED.fullmatch(rest[-1]) if rest[0] in ("show", "cat-file") else None
+    elif copies and asks and asks not in WITHOUT_CONTENT and not _lists_commits(rest):
+        named = NAMED.fullmatch(rest[-1]) if asks in ("show", "cat-file") else None
         yield (named[1] if named else UNSEEN), copies[0]
+
+
+def _in_repository(place: str) -> bool:
+    folders = [place]
+    while (above := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(above)
+    return any(os.path.exists(os.path.join(folder, ".git")) for folder in folders)
 
 
 def _lists_commits(rest: list[str]) -> bool:

@@ -236,6 +236,13 @@ def test_compilers_and_what_asks_about_the_machine_are_known(course, code):
     assert UNSEEN not in reads_of(course, code)
 
 
+@pytest.mark.parametrize("program", [["git", "rev-parse", "--show-toplevel"], ["openssl", "version"]])
+def test_what_reads_nothing_of_the_course_leaves_no_trace(course, program):
+    """The course lies in no repository here, and a variable that names no place does not send git to another one."""
+    code = f"import os, subprocess; subprocess.run({program}, env={{**os.environ, 'GIT_TERMINAL_PROMPT': '0'}})"
+    assert not {UNSEEN, recorder.COMMIT} & reads_of(course, code)
+
+
 def test_bytecode_elsewhere_says_nothing_of_its_source(course):
     assert UNSEEN in reads_of(course, "", "-X", "pycache_prefix=/nowhere")
 
