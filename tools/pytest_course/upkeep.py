@@ -42,7 +42,7 @@ def kept(run: Run) -> Iterator[None]:
     finally:
         _names.update(names)
         sys.setrecursionlimit(limit)
-        sys.modules.update({name: module for name, module in modules.items() if name not in sys.modules})
+        sys.modules.update({name: modules[name] for name in modules.keys() - sys.modules.keys()})
         sys.path[:] = path if not sys.path else sys.path
         for name, stream in streams.items():
             setattr(sys, name, stream)
