@@ -7,8 +7,9 @@ import difflib
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tools import ROOT
@@ -179,13 +180,21 @@ def _tasks(
 
     A lost comment, a filled gap or a syntax error in the learner's file must not lose a task.
     """
-    of_task: dict[int, list[str]] = {}
-    for node in statements(text):
-        if isinstance(node, Definition) and not node.name.startswith("_"):
-            marker = marked(node)
-            of_task.setdefault(marker.task if marker else task_at(text, node.lineno), []).append(node.name)
+    of_task = _definitions_by_task(text)
     line_of = {task: line for line, task in task_comments(text)}
     numbers = sorted(line_of.keys() | hints.keys() | kinds.keys())
     return tuple(
-        Task(n, kinds.get(n, "gap"), tuple(of_task.get(n, ())), line_of.get(n), repairs.get(n, ())) for n in numbers
+        Task(n, kinds.get(n, "gap"), of_task.get(n, ()), line_of.get(n), repairs.get(n, ())) for n in numbers
     )
+
+
+@lru_cache(maxsize=128)  # pages and rules load all units several times
+def _definitions_by_task(text: str) -> Mapping[int, tuple[str, ...]]:
+    """The public functions and classes of each task, in file order."""
+    of_task: dict[int, tuple[str, ...]] = {}
+    for node in statements(text):
+        if isinstance(node, Definition) and not node.name.startswith("_"):
+            marker = marked(node)
+            task = marker.task if marker else task_at(text, node.lineno)
+            of_task[task] = (*of_task.get(task, ()), node.name)
+    return of_task
