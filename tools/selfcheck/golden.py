@@ -18,6 +18,7 @@ from tools import ROOT
 from tools.course.content.answers import Wrong, apply, materialise, reference_file
 from tools.selfcheck.recording import recorded
 from tools.selfcheck.results import TRIES
+from tools.selfcheck.supervise import folder_in_memory
 from tools.selfcheck.verdicts import Verdict
 
 UNIT = "week1/day1"
@@ -53,7 +54,7 @@ class Transcript:
     def _run_once(self, root: Path) -> str:
         """In a copy of the course."""
         command = [sys.executable, "-m", "pytest", UNIT, f"--seed={SEED}", *self.arguments]
-        with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
+        with tempfile.TemporaryDirectory(prefix="course-check-", dir=folder_in_memory()) as folder:
             course = _copy_of_the_course(root, Path(folder))
             self._make_mistake(course)
             done = subprocess.run(
@@ -124,7 +125,7 @@ def normalised(text: str) -> str:
 def _copy_of_the_course(root: Path, folder: Path) -> Path:
     """A copy, so that neither the author's files nor their progress are touched."""
     course = folder / "course"
-    shutil.copytree(root, course, ignore=shutil.ignore_patterns(".*", "*.egg-info", "build", "golden"))
+    shutil.copytree(root, course, ignore=shutil.ignore_patterns(".*", "*.egg-info", "build", "tests"))
     return course
 
 
