@@ -183,9 +183,7 @@ def _tasks(
     of_task = _definitions_by_task(text)
     line_of = {task: line for line, task in task_comments(text)}
     numbers = sorted(line_of.keys() | hints.keys() | kinds.keys())
-    return tuple(
-        Task(n, kinds.get(n, "gap"), of_task.get(n, ()), line_of.get(n), repairs.get(n, ())) for n in numbers
-    )
+    return tuple(Task(n, kinds.get(n, "gap"), of_task.get(n, ()), line_of.get(n), repairs.get(n, ())) for n in numbers)
 
 
 @lru_cache(maxsize=128)  # pages and rules load all units several times
