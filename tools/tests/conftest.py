@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,6 +33,7 @@ if find_spec("hypothesis"):
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in what a script starts with &: some tests press Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+PATIENCE = 120.0  # seconds for a command
 LEFT_BEHIND = (
     ".git",
     ".venv",
@@ -48,6 +50,8 @@ LEFT_BEHIND = (
     ".mypy_cache",
     ".ruff_cache",
 )
+# What no run writes into is one file in all copies: to write it anew costs more than most tests do
+SHARED = re.compile(rf"/{COPY}/(tools|reference|\.git/objects)/")
 
 
 needs_solutions = pytest.mark.skipif(
@@ -78,15 +82,18 @@ class Course:
         """place: the folder that it lies in. given: such a copy that is as it was made; else it is made anew."""
         self.folder = folder = place / COPY
         with copying(folder):
-            shutil.copytree(given or ROOT, folder, ignore=None if given else _left_behind)
-        if given is not None:
-            return
+            if given is not None:
+                shutil.copytree(given, folder, copy_function=_share_or_copy)
+                return
+            shutil.copytree(ROOT, folder, ignore=_left_behind)
         (folder / "tools/tests").mkdir()
         self._git("init", "-q")
         self.commit()
         self._git("gc", "-q")  # into one file, which is soon copied
 
     def write(self, path: str, text: str) -> None:
+        """Put a new file in place of what stands there, which other copies may share."""
+        (self.folder / path).unlink(missing_ok=True)
         (self.folder / path).write_text(text, encoding="utf-8")
 
     def read(self, path: str) -> str:
@@ -114,26 +121,19 @@ class Course:
 
     def run(self, *command: str, cwd: str = ".", **environment: str) -> Ran:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_"))}
-        how = {
-            "cwd": self.folder / cwd,
-            "env": recorded(kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment),
-            "timeout": 120,
-        }
-        if warm.HERE and command[:2] == (sys.executable, "-m"):
+        environment = recorded(kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment)
+        if command[:2] == (sys.executable, "-m"):
             library = "torch" if self._imports_torch(command) else "numpy"
-            code, printed = _warm("rich.table", library).run([*command[2:]], **how)
+            code, printed = run_module(command[2:], library, self.folder / cwd, environment)
         else:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how
-            )
-            code, printed = done.returncode, done.stdout
+            code, printed = _run(command, self.folder / cwd, environment)
         return Ran(code, printed.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
 
     def _imports_torch(self, command: tuple[str, ...]) -> bool:
-        """Will a run of pytest import PyTorch, since the lessons that it names or their tests do?"""
-        folders = [self.folder / name for name in command if command[2] == "pytest" and name.startswith("week")]
-        files = [file for folder in folders for file in folder.glob("test_*.py")]
-        return any(re.search(r"^import torch$", file.read_text(encoding="utf-8"), re.M) for file in files)
+        """Will it import PyTorch, since the lessons that it names or their tests do?"""
+        folders = [self.folder / name for name in command if name.startswith("week")]
+        files = [file for folder in folders for file in folder.glob("*.py")]
+        return any(re.search(rb"^import torch$", file.read_bytes(), re.M) for file in files)
 
     def _git(self, *args: str) -> subprocess.CompletedProcess:
         return subprocess.run(["git", *args], cwd=self.folder, check=True, capture_output=True, text=True)
@@ -145,6 +145,24 @@ def _left_behind(folder: str, names: list[str]) -> set[str]:
     return shutil.ignore_patterns(*LEFT_BEHIND)(folder, names) | compiled.intersection(names)
 
 
+def _share_or_copy(source: str, target: str) -> None:
+    how = os.link if SHARED.search(source) else shutil.copy2
+    how(source, target)
+
+
+def run_module(command: Sequence[str], library: str, cwd: Path, env: dict[str, str]) -> tuple[int, bytes]:
+    """How `python -m *command` ended, and what it printed, both streams together. library: which it will import."""
+    if warm.HERE:
+        return _warm("rich.table", "numpy.random", library).run([*command], cwd, env, PATIENCE)
+    return _run([sys.executable, "-m", *command], cwd, env)
+
+
+def _run(command: Sequence[str], cwd: Path, env: dict[str, str]) -> tuple[int, bytes]:
+    printed = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, cwd=cwd, env=env, timeout=PATIENCE, **printed)
+    return done.returncode, done.stdout
+
+
 @functools.cache
 def _warm(*modules: str) -> warm.Warm:
     process = warm.Warm(*modules)
@@ -153,9 +171,11 @@ def _warm(*modules: str) -> warm.Warm:
 
 
 @pytest.fixture(scope="session")
-def given(tmp_path_factory) -> Path:
+def given(tmp_path_factory) -> Iterator[Path]:
     """A copy of the course that stays as it is."""
-    return Course(tmp_path_factory.mktemp("given")).folder
+    course = Course(tmp_path_factory.mktemp("given"))
+    yield course.folder
+    assert course.status() == "", "a test has written into a file that all copies share"
 
 
 @pytest.fixture

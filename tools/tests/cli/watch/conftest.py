@@ -9,9 +9,9 @@ from tools.tests.conftest import Course
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory) -> tuple[Course, Place]:
+def real(given, tmp_path_factory) -> tuple[Course, Place]:
     """A copy of the course."""
-    course = Course(tmp_path_factory.mktemp("real"))
+    course = Course(tmp_path_factory.mktemp("real"), given)
     return course, Place(course.folder, [sys.executable, "-m", "tools.cli", "watch", DAY])
 
 
