@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools.tests.conftest import needs_solutions
-from tools.tests.pytest_course.test_bad_input import at_import, block_line, message
+from tools.tests.pytest_course.test_bad_input import at_import, block_line, end_soon, message
 from tools.tests.pytest_course.test_runs import FEW, LESSON, TESTS, fill
 
 LIMIT = ("-o", "course_limit=1")
@@ -40,6 +40,7 @@ def test_a_call_that_does_not_end_is_one_failure_with_its_line(course, body, lin
         pytest.importorskip("numba", reason="needs Numba; found none; pip install numba")
     course.write(TESTS, FEW.replace("@pytest.mark.task(6)", "@pytest.mark.task(2)"))
     fill(course, "matmul_flops", body)
+    end_soon(course)
     ran = course.pytest("week1/day1", *LIMIT, *how)
     assert re.search(r"^1 failed, 2 wait for task 2 in", ran.lines[-1])
     told = message(ran)
@@ -97,6 +98,7 @@ def test_after_the_first_time_a_second_is_enough(course):
 @HOW
 def test_an_import_that_does_not_end_is_told_with_its_line(course, line, how):
     at_import(line)(course)
+    end_soon(course)
     ran = course.pytest("week1/day1", *LIMIT, *how)
     assert message(ran) == [
         f"{LESSON}: importing it does not end.",
