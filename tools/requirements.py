@@ -31,7 +31,8 @@ def needed(root: Path, *extras: str) -> dict:
 
 def added(root: Path, *extras: str) -> list:
     """The packages that these extras add."""
-    return [name for name in needed(root, *extras) if name not in needed(root)]
+    without = needed(root)
+    return [name for name in needed(root, *extras) if name not in without]
 
 
 def versions(lines: list) -> dict:
