@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import ROOT
-from tools.course.content.syntax import after_docstring, find_function, new_statements, parsed
+from tools.course.content.syntax import after_docstring, edited, find_function, functions, new_statements, parsed
 from tools.words import cut
 
 SHOWN = 50  # letters of a text that is looked for
@@ -97,13 +97,12 @@ def apply(wrong: Wrong, source: str) -> str:
     """The text of the reference, `source`, with the mistake in it. Raises BadAnswer."""
     changed = _new_body(wrong, source) if wrong.function else _new_text(wrong, source)
     try:
-        after = parsed(changed) or ast.parse(changed)
+        gone, new = edited(source, changed)
     except SyntaxError as error:
         raise BadAnswer(f"{wrong.where}: the result does not parse (line {error.lineno}: {error.msg}).") from None
-    before = parsed(source) or ast.parse(source)
-    if len(before.body) == len(after.body) and not new_statements(source, changed):
+    if len(gone.body) == len(new.body) and not new_statements(source, changed):
         raise BadAnswer(f"{wrong.where}: the result is the reference itself.")
-    if _signatures_of(source) != _signatures(after):
+    if _signatures(gone) != _signatures(new):
         raise BadAnswer(f"{wrong.where}: the result changes a signature.")
     return changed
 
@@ -122,6 +121,7 @@ def _new_text(wrong: Wrong, source: str) -> str:
     return lesson + source.replace(wrong.find, wrong.replace)
 
 
+@lru_cache(maxsize=4)
 def _docstring_and_code(source: str) -> tuple[str, str]:
     """The text of a module up to the end of its docstring, and the rest."""
     tree, lines = parsed(source) or ast.parse(source), source.splitlines(keepends=True)
@@ -139,18 +139,10 @@ def _new_body(wrong: Wrong, source: str) -> str:
     return "\n".join([*lines[: body[0].lineno - 1], new, *lines[body[-1].end_lineno :]]) + "\n"
 
 
-@lru_cache(maxsize=4)
-def _signatures_of(text: str) -> list[tuple[str, str, str]]:
-    return _signatures(parsed(text) or ast.parse(text))
-
-
 def _signatures(tree: ast.Module) -> list[tuple[str, str, str]]:
-    owners: list[ast.Module | ast.ClassDef] = [tree, *(n for n in tree.body if isinstance(n, ast.ClassDef))]
     return [
-        (node.name, ast.dump(node.args), " ".join(map(ast.dump, node.decorator_list)))
-        for owner in owners
-        for node in owner.body
-        if isinstance(node, ast.FunctionDef)
+        (name, ast.dump(function.args), " ".join(map(ast.dump, function.decorator_list)))
+        for name, function in functions(tree)
     ]
 
 

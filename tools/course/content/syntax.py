@@ -4,10 +4,12 @@ The lesson is the learner's to edit: text that Python cannot read has no tree, a
 """
 
 import ast
+import io
 import re
 import warnings
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 TASK_COMMENT = re.compile(r"^# Task (\d+)\b", re.MULTILINE)  # begins a task's part of the lesson
 Definition = ast.FunctionDef | ast.ClassDef
@@ -68,25 +70,56 @@ def after_docstring(node: Definition) -> list[ast.stmt]:
     return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
 
 
-def new_statements(before: str, after: str) -> list[ast.stmt]:
-    """The statements at the top of `after` that do not stand at the top of `before`, whatever layout and comments."""
-    texts, meanings = _known(before)
-    lines = after.splitlines()
-    changed = [node for node in statements(after) if text_of(node, lines) not in texts]
-    return [node for node in changed if ast.dump(node) not in meanings]
+@lru_cache(maxsize=256)
+def edited(before: str, after: str) -> tuple[ast.Module, ast.Module]:
+    """The statements at the top of `before` that an edit took away, and those that `after` has in their place.
+
+    Of `after` only the statements around the lines that differ are parsed, and lines are counted from there. Where they
+    cannot be read by themselves, everything counts as replaced. Raises SyntaxError.
+    """
+    tree, old, new = parsed(before) or ast.parse(before), _lines(before), _lines(after)
+    head = _same_lines(old, new)
+    tail = _same_lines(old[head:][::-1], new[head:][::-1])
+    cuts = [0, *_cuts(before), len(old)]
+    start = max(line for line in cuts if line <= head)
+    end = min(line for line in cuts if line >= len(old) - tail)
+    between = parsed("".join(new[start : end + len(new) - len(old)]))
+    if between is None:  # a fault, or an "else:" that belongs to the statement above
+        return tree, parsed(after) or ast.parse(after)
+    return ast.Module([node for node in tree.body if start < node.lineno <= end], []), between
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text with their ends, as Python counts them: str.splitlines knows other ends too."""
+    return list(io.StringIO(text))
+
+
+def _same_lines(old: list[str], new: list[str]) -> int:
+    """How many lines are the same in both, from the first on."""
+    return next((n for n, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
 
 
 @lru_cache(maxsize=4)
-def _known(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The statements at the top of a file as they are written, and what they mean. The first is quicker to compare."""
-    lines, nodes = text.splitlines(), statements(text)
-    return frozenset(text_of(node, lines) for node in nodes), frozenset(map(ast.dump, nodes))
+def _cuts(text: str) -> list[int]:
+    """How many lines stand above each statement at the top of a text but the first, if it begins a line."""
+    nodes = statements(text)
+    return [_first_line(node) - 1 for above, node in pairwise(nodes) if _first_line(node) > (above.end_lineno or 0)]
 
 
-def text_of(node: ast.stmt, lines: list[str]) -> str:
-    """A statement at the top of a file as it is written; lines: the file's."""
-    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
-    return "\n".join(lines[first - 1 : node.end_lineno])
+def _first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+
+
+def new_statements(before: str, after: str) -> list[ast.stmt]:
+    """The statements at the top of `after` that do not stand at the top of `before`, whatever layout and comments."""
+    known = set(map(meaning, statements(before)))
+    return [node for node in edited(before, after)[1].body if meaning(node) not in known]
+
+
+@lru_cache(maxsize=512)
+def meaning(node: ast.stmt) -> str:
+    """What a statement of a shared tree says, whatever its layout and comments."""
+    return ast.dump(node)
 
 
 def same(node: ast.AST, other: ast.AST | None) -> bool:
