@@ -4,7 +4,7 @@ Also what is used through something else of the same file. Where the syntax does
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from tools.course.content.syntax import parsed
@@ -25,13 +25,13 @@ def of_lesson(tests: str, lesson: str) -> dict[str, set[str] | None]:
     """
     tree = ast.parse(tests)
     every, aliases = definitions(tree), _aliases(tree, lesson)
-    names = uses(every)
+    names, of_each = uses(every), {name: _of_lesson(nodes, aliases) for name, nodes in every.items()}
     always = {STATEMENTS, OF_ALL_TESTS, *(name for name, nodes in every.items() if any(map(_for_all_tests, nodes)))}
     found: dict[str, set[str] | None] = {}
     for name in every:
         starts = {name, *always & every.keys()} if name.lower().startswith("test") else {name}
         within = set().union(*(closure(start, names) for start in starts))
-        found[name] = _of_lesson([node for each in within for node in every[each]], aliases)
+        found[name] = _all_of(of_each[each] for each in within)
     return found
 
 
@@ -84,8 +84,8 @@ def _defined(node: ast.stmt) -> list[str]:
 
 def names_read(node: ast.AST) -> set[str]:
     """The names that a statement reads, parameters included: of a test they are fixtures."""
-    found = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-    return found | {child.arg for child in ast.walk(node) if isinstance(child, ast.arg)}
+    read = (child for child in ast.walk(node) if isinstance(child, ast.Name | ast.arg))
+    return {child.id if isinstance(child, ast.Name) else child.arg for child in read}
 
 
 def _for_all_tests(node: ast.stmt) -> bool:
@@ -108,7 +108,18 @@ def _aliases(tree: ast.Module, lesson: str) -> dict[str, bool]:
 
 def _of_lesson(nodes: list[ast.stmt], aliases: dict[str, bool]) -> set[str] | None:
     """The attributes of the lesson that the statements name; None if they hand it on, or what else weeks hold."""
-    attributes = [child for node in nodes for child in ast.walk(node) if isinstance(child, ast.Attribute)]
+    parts = [child for node in nodes for child in ast.walk(node)]
+    attributes = [child for child in parts if isinstance(child, ast.Attribute)]
     of_lesson = [each for each in attributes if isinstance(each.value, ast.Name) and aliases.get(each.value.id)]
-    named = [child for node in nodes for child in ast.walk(node) if isinstance(child, ast.Name) and child.id in aliases]
+    named = [child for child in parts if isinstance(child, ast.Name) and child.id in aliases]
     return {each.attr for each in of_lesson} if len(of_lesson) == len(named) else None
+
+
+def _all_of(parts: Iterable[set[str] | None]) -> set[str] | None:
+    """The names of all parts; None if one of them may use any."""
+    found: set[str] = set()
+    for names in parts:
+        if names is None:
+            return None
+        found |= names
+    return found
