@@ -19,10 +19,14 @@ CONTEXT = 30  # characters of the line shown on either side of a change
 
 @dataclass(frozen=True)
 class Mutant:
-    """`id` names the change for a reader and for excused.toml; `source` is the whole changed module."""
+    """`id` names the change for a reader and for excused.toml; `source` is the whole changed module.
+
+    before: the module without the change, in the same layout.
+    """
 
     id: str
     source: str
+    before: str
 
 
 def mutants(reference: str, given: dict[str, int]) -> list[Mutant]:
@@ -41,7 +45,7 @@ def mutants(reference: str, given: dict[str, int]) -> list[Mutant]:
             if after not in seen:
                 seen.add(after)
                 key = _unique(f"{name}: {_in_words(before, after)}", found)
-                found[key] = Mutant(key, head + after + tail)
+                found[key] = Mutant(key, head + after + tail, whole)
     return list(found.values())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
-from tools.course.content.answers import broken_machines, materialise, reference_file, wrong_answers
+from tools.course.content.answers import apply, broken_machines, reference_file, wrong_answers
 from tools.course.content.catalogue import Unit, repaired
 from tools.course.content.gaps import find_gaps
 from tools.selfcheck.mutants import Mutant, mutants
@@ -40,13 +40,13 @@ def variants(
     reference = reference_file(unit.name, root).read_text(encoding="utf-8")
     judges = unit.tests.read_text(encoding="utf-8")
 
-    def without_reach(source: str) -> tuple[str, ...]:
-        return unreached(judges, unit.module, reference, source)
+    def without_reach(source: str, before: str = reference) -> tuple[str, ...]:
+        return unreached(judges, unit.module, before, source)
 
     found = quick_variants(unit, root)
     for wrong in wrong_answers(unit.name, root):
-        answers = materialise(f"{unit.name}/{wrong.name}", folder / wrong.name, root)
-        source = (answers / unit.name / unit.lesson.name).read_text(encoding="utf-8")
+        source = apply(wrong, reference)
+        answers = _written(source, unit, folder / wrong.name)
         found.append(
             Variant(
                 "wrong",
@@ -73,14 +73,19 @@ def variants(
     every = unit_mutants(unit, root)
     judged = every if most is None else [mutant for mutant in every if mutant.id not in excused]
     for number, mutant in enumerate(sample(judged, most)):
-        answers = folder / f"mutant{number}"
-        file = answers / unit.name / unit.lesson.name
-        file.parent.mkdir(parents=True)
-        file.write_text(mutant.source, encoding="utf-8")
+        answers = _written(mutant.source, unit, folder / f"mutant{number}")
         arguments = (*common, *FEW, "-x", f"--answers={answers}")
-        unmoved = without_reach(mutant.source)
+        unmoved = without_reach(mutant.source, mutant.before)
         found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT, unreached=unmoved))
     return found
+
+
+def _written(source: str, unit: Unit, answers: Path) -> Path:
+    """The folder `answers`, made for this text of the unit's lesson: ready for --answers."""
+    file = answers / unit.name / unit.lesson.name
+    file.parent.mkdir(parents=True)
+    file.write_text(source, encoding="utf-8")
+    return answers
 
 
 def sample(every: list[Mutant], most: int | None) -> list[Mutant]:
