@@ -5,6 +5,7 @@ Asked of the programs themselves, by --help, so that what is checked is what a r
 
 import ast
 import functools
+import json
 import re
 import subprocess
 import sys
@@ -33,7 +34,7 @@ class NoHelp(Exception):
 def commands_exist(root: Path) -> Problems:
     """Problems with the commands in the README, the documents, the lessons and the tools' own messages."""
     for where, text in _texts(root):
-        if where.startswith("week") and (bare := BARE.search(text)):
+        if where.startswith("week") and "python" in text and (bare := BARE.search(text)):
             yield Problem(where, f"`{bare[0]}`: ./course python finds the packages in any terminal")
         for match in COMMAND.finditer(text):
             words = [word.rstrip(".,:") for word in match["rest"].split()]
@@ -117,7 +118,33 @@ def _subcommands(root: Path) -> frozenset[str]:
 
 def _options(program: str, root: Path) -> frozenset[str]:
     arguments = {"pytest": ("-m", "pytest"), "course": ("course",)}.get(program, ("-m", "tools.cli", program))
-    return frozenset(OPTION.findall(_help(arguments, root)))
+    page = _pages(root).get(program) if "tools.cli" in arguments else None
+    return frozenset(OPTION.findall(page or _help(arguments, root)))
+
+
+@functools.cache
+def _pages(root: Path) -> dict[str, str]:
+    """The --help of each sub-command that prints one, asked in one process; none where that process fails."""
+    command = [sys.executable, "-c", _PRINT_PAGES, *sorted(_subcommands(root))]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60)
+    return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+_PRINT_PAGES = """
+import contextlib, io, json, sys
+from tools.cli.__main__ import main
+
+pages = {}
+for name in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as page:
+        try:
+            code = main([name, "--help"])
+        except SystemExit as end:
+            code = end.code
+    if code == 0:
+        pages[name] = page.getvalue()
+print(json.dumps(pages))
+"""
 
 
 @functools.cache
@@ -151,9 +178,10 @@ def _texts(root: Path) -> Iterator[tuple[str, str]]:
 
 def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """String literals with their lines; what an f-string fills in becomes a placeholder."""
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
+    inside: set[int] = set()
+    for node in ast.walk(tree):  # an f-string before its parts
         if isinstance(node, ast.JoinedStr):
+            inside |= set(map(id, node.values))
             yield node.lineno, "".join(str(p.value) if isinstance(p, ast.Constant) else "{}" for p in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
             for offset, line in enumerate(node.value.splitlines()):

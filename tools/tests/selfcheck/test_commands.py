@@ -2,6 +2,7 @@
 
 import pytest
 
+from tools import ROOT
 from tools.selfcheck.static import commands
 
 HELP = {
@@ -18,6 +19,7 @@ HELP = {
 def faults(course, monkeypatch):
     """What is wrong with a README of one line."""
     monkeypatch.setattr(commands, "_help", lambda arguments, root: HELP[arguments])
+    monkeypatch.setattr(commands, "_pages", lambda root: {})
 
     def found(line: str) -> list[str]:
         course.write("README.md", line + "\n")
@@ -90,3 +92,19 @@ def test_lessons_days_documents_and_messages_are_read_too(faults, course):
         "tools/say.py, line 2: `./course nothing1`: there is no sub-command nothing1",
         "week1/day1/adding.py, line 13: `pytest --no2`: there is no option --no2",
     ]
+
+
+def test_one_process_prints_the_help_that_each_sub_command_prints_by_itself():
+    pages = commands._pages(ROOT)
+    assert pages.keys() == commands._subcommands(ROOT)
+    for name in ("quiz", "check"):  # click's, and argparse's
+        assert pages[name] == commands._help(("-m", "tools.cli", name), ROOT)
+
+
+def test_where_that_process_fails_each_is_asked_by_itself(course):
+    course.write("tools/__init__.py", "")
+    course.write("tools/cli/__init__.py", "")
+    course.write("tools/cli/__main__.py", "print('Commands:\\n  quiz  Questions.')\n")
+    assert commands._subcommands(course.root) == {"quiz"}
+    assert commands._pages(course.root) == {}
+    assert commands._options("quiz", course.root) == frozenset()
