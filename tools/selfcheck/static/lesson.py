@@ -7,7 +7,7 @@ import re
 from tools.course.content.catalogue import repaired
 from tools.course.content.day_file import STEPS
 from tools.course.content.gaps import gap_line, message
-from tools.course.content.syntax import after_docstring, definitions, find_function, same
+from tools.course.content.syntax import Definition, after_docstring, definitions, find_function, same
 from tools.selfcheck.static.material import Material, Problem, Problems
 
 MOST_LINES = 60
@@ -70,13 +70,13 @@ def task_numbers_agree(m: Material) -> Problems:
 def reference_agrees_outside_the_gaps(m: Material) -> Problems:
     kept = {gap.function: gap.given for gap in m.gaps} | dict.fromkeys(repaired(m.unit, m.stub), 0)
     stub, reference = (_without_answers(tree, kept) for tree in (m.stub_tree, m.reference_tree))
-    for mine, other in zip(stub.body, reference.body):
+    for mine, other in zip(stub, reference):
         if ast.dump(mine) != ast.dump(other):
             name = f" in {mine.name}" if isinstance(mine, (ast.FunctionDef, ast.ClassDef)) else ""
             what = f"differs from the reference (line {other.lineno}) outside the gaps{name}"
             yield Problem(m.at(m.unit.lesson, mine.lineno), what)
             return
-    if len(stub.body) != len(reference.body):
+    if len(stub) != len(reference):
         yield Problem(m.at(m.unit.lesson), "stub and reference do not end with the same statement")
 
 
@@ -115,14 +115,23 @@ RULES = [
 ]  # fmt: skip
 
 
-def _without_answers(tree: ast.Module, kept: dict[str, int]) -> ast.Module:
-    """A copy in which each function of `kept` ends after its docstring and that many statements."""
-    tree = copy.deepcopy(tree)
-    for name, count in kept.items():
-        if function := find_function(tree, name):
-            documented = len(function.body) - len(after_docstring(function))
-            function.body = function.body[: documented + count]
-    return tree
+def _without_answers(tree: ast.Module, kept: dict[str, int]) -> list[ast.stmt]:
+    """The statements at the top; each function of `kept` ends after its docstring and that many statements."""
+    given = {find_function(tree, name): count for name, count in kept.items()}
+
+    def cut(node: ast.stmt) -> ast.stmt:
+        if isinstance(node, ast.FunctionDef) and node in given:
+            documented = len(node.body) - len(after_docstring(node))
+            return _with_body(node, node.body[: documented + given[node]])
+        return _with_body(node, list(map(cut, node.body))) if isinstance(node, ast.ClassDef) else node
+
+    return list(map(cut, tree.body))
+
+
+def _with_body(node: Definition, body: list[ast.stmt]) -> Definition:
+    node = copy.copy(node)  # the tree is shared
+    node.body = body
+    return node
 
 
 def _imports(tree: ast.Module) -> set[str]:

@@ -27,9 +27,9 @@ def there_are_enough_wrong_answers(m: Material) -> Problems:
 
 
 def wrong_answers_differ_in_more_than_constants(m: Material) -> Problems:
-    shapes = {wrong: _without_constants(wrong, m.reference) for wrong in m.wrong}
-    for one, other in itertools.combinations(m.wrong, 2):
-        if shapes[one] is not None and shapes[one] == shapes[other]:
+    shapes = [(wrong, _without_constants(wrong, m.reference)) for wrong in m.wrong]
+    for (one, shape), (other, same) in itertools.combinations(shapes, 2):
+        if shape is not None and shape == same:
             yield Problem(other.where, f"differs from {one.name} in constants only")
 
 
