@@ -41,6 +41,7 @@ def _not_for_gluon(name: str) -> Callable:
     return refuse
 
 
+@functools.cache
 def _is_to_be_written(function: Callable) -> bool:
     body = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0].body  # type: ignore[attr-defined]
     return isinstance(body[-1], ast.Pass) and not any(isinstance(statement, ast.For) for statement in body)

@@ -1,10 +1,11 @@
 """Workers that take turns in every order: the roles of a kernel, and the copy engine. Given; nothing to write."""
 
 import itertools
+import os
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -32,8 +33,8 @@ class Run:
         self.phases: dict[tuple[str, str], int] = {}  # who waits, and where: the phase of the last wait
         self.most_copies = 0
         self.places: list[Any] = []
-        self._may_go = {name: threading.Semaphore(0) for name in order}
-        self._paused = threading.Semaphore(0)
+        self._may_go: dict[str, SimpleQueue] = {name: SimpleQueue() for name in order}  # a turn is put there, and taken
+        self._paused: SimpleQueue = SimpleQueue()  # quicker than semaphores, which are written in Python
         self._ready: dict[str, Callable | None] = {}  # of each worker: can it go on? None: it has ended
         self._where: dict[str, tuple[str, Callable[[], str]]] = {}  # its line, and what it waits for there
         self._stuck: RuntimeError | None = None  # what the next worker that goes on has to raise
@@ -55,7 +56,7 @@ class Run:
         finally:
             self._over = True
             for name in workers:
-                self._may_go[name].release()
+                self._may_go[name].put(None)
             for thread in threads:
                 thread.join(timeout=1)  # one that computes for ever is left behind
 
@@ -78,8 +79,8 @@ class Run:
 
     def _let_go_on(self, name: str) -> None:
         self.now = name
-        self._may_go[name].release()
-        self._paused.acquire()
+        self._may_go[name].put(None)
+        self._paused.get()
         if self._error:
             raise self._error
 
@@ -98,7 +99,7 @@ class Run:
         self._let_go_on(next((name for name in reversed(waiting) if self._where[name][0]), waiting[0]))
 
     def _work(self, name: str, work: Callable, results: dict) -> None:
-        self._may_go[name].acquire()
+        self._may_go[name].get()
         try:
             if not self._over:
                 results[name] = work()
@@ -107,14 +108,14 @@ class Run:
         except BaseException as error:
             self._error = error.with_traceback(_without_the_model(error.__traceback__))
         self._ready[name] = None
-        self._paused.release()
+        self._paused.put(None)
 
     def pause(self, where: Callable[[], str] = str, ready: Callable = lambda: True) -> None:
         """Others may go on now; this worker does when it is ready."""
         name = self.now
         self._ready[name], self._where[name] = ready, (line_of_the_lesson(), where)
-        self._paused.release()
-        self._may_go[name].acquire()
+        self._paused.put(None)
+        self._may_go[name].get()
         if self._over:
             raise _Stopped
         if self._stuck:
@@ -140,4 +141,4 @@ def _without_the_model(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _in_model(frame: FrameType) -> bool:
-    return Path(frame.f_code.co_filename).name in MODEL
+    return os.path.basename(frame.f_code.co_filename) in MODEL
