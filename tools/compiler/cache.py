@@ -22,15 +22,20 @@ def folder() -> Path:
 @functools.cache
 def use() -> None:
     """Have Triton keep what it compiles in `folder`, from now on in this process."""
-    import triton
     from triton.runtime import cache
 
     os.environ["TRITON_CACHE_DIR"] = str(folder())
     prune(folder())
-    # Triton tells its own builds apart by hashing all of itself: 460 MB, a third of a second in each process.
+    cache.triton_key = release  # Triton's own hashes all of itself: 460 MB, a third of a second in each process
+
+
+@functools.cache
+def release() -> str:
+    """Tells builds of Triton apart."""
+    import triton
+
     library = Path(triton.__file__).parent.joinpath("_C", "libtriton.so").stat()
-    key = f"{triton.__version__}-{library.st_size}-{library.st_mtime_ns}"
-    cache.triton_key = lambda: key
+    return f"{triton.__version__}-{library.st_size}-{library.st_mtime_ns}"
 
 
 def prune(place: Path, most: int = MOST) -> None:

@@ -2,7 +2,7 @@
 
 There `triton.jit` makes functions for the interpreter, which takes any Python. Here each is wrapped as for the
 compiler, specialized to the launch's arguments, and translated into Triton's intermediate representation (TTIR):
-25 ms for a kernel of ten lines, once for each signature. No pass of the compiler is run.
+25 ms for a kernel of ten lines, once for each signature (taken.py). No pass of the compiler is run.
 """
 
 import functools
@@ -19,7 +19,7 @@ from triton.compiler import ASTSource, code_generator, make_backend
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction, compute_cache_key, create_function_from_signature
 
-from tools.compiler import diagnostics
+from tools.compiler import diagnostics, taken
 from tools.models.chips import chip
 
 CHIP = "h100"
@@ -69,11 +69,19 @@ def check(kernel: InterpretedFunction, args: tuple, kwargs: Mapping[str, Any], i
     key = function.hash, compute_cache_key({}, specialization, options)
     if key not in _taken:
         packed = _packed(function, kwargs, bound, specialization, options)
-        with in_place() as Generator.functions, _told(function, others=False):
-            _translated(function, *packed)
+        _translate_once(function, packed, in_place)
         known = dict(zip((each.name for each in function.params), specialization))
         _taken[key] = Signature(function, packed, known, in_place)
     return _taken[key]
+
+
+def _translate_once(function: JITFunction, packed: tuple, in_place: InPlace) -> None:
+    """Raise CompileError where the translation fails. It reads no fact of an argument: the passes do."""
+    options, signature, constants, _ = packed
+    key = taken.key(function, (str(options), signature, constants), _for_compiler)
+    if not taken.is_known(key):
+        with in_place() as Generator.functions, _told(function, others=False), taken.remembered(key):
+            _translated(function, *packed)
 
 
 @functools.cache
