@@ -13,19 +13,19 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from triton import language
 from triton.runtime.jit import JITFunction
 
+from tools import ROOT
 from tools.compiler import cache
 
 FILE = "taken.txt"  # beside the compiled kernels: a key in each line
 MOST = 10_000  # of 33 bytes
+OWN = ("compiler/front_end.py", "compiler/taken.py", "sim/triton/original.py")  # files of the course that translate
 PLAIN = (bool, int, float, str, type(None), language.dtype)
-WARNINGS = (warnings, "warn"), (warnings, "warn_explicit"), (language.core, "warn")  # as the compiler calls them
 
 
 class _Unsayable(Exception):
@@ -76,26 +76,16 @@ def _known() -> set[str]:
 
 
 @contextmanager
-def _heard() -> Iterator[list]:
-    """Warnings of the block, those included that are not shown because they were before."""
-    said: list = []
-    kept = [getattr(owner, name) for owner, name in WARNINGS]
-
-    def warn(*what: Any, stacklevel: int = 1, **named: Any) -> None:
-        said.append(what)
-        kept[0](*what, stacklevel=stacklevel + 1, **named)
-
-    def warn_explicit(*what: Any, **named: Any) -> None:
-        said.append(what)
-        kept[1](*what, **named)
-
+def _heard() -> Iterator[list[warnings.WarningMessage]]:
+    """Warnings of the block, those included that were shown before; they are given at its end."""
+    said: list[warnings.WarningMessage] = []
     try:
-        for (owner, name), listening in zip(WARNINGS, (warn, warn_explicit, warn), strict=True):
-            setattr(owner, name, listening)
-        yield said
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            yield said
     finally:
-        for (owner, name), own in zip(WARNINGS, kept, strict=True):
-            setattr(owner, name, own)
+        for each in said:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 # Values in text ----------------------------------------------------------------------------------
@@ -105,7 +95,7 @@ def _heard() -> Iterator[list]:
 def _releases() -> tuple:
     """What translates: Python, Triton with its variables, and the course's part in it."""
     variables = sorted(item for item in os.environ.items() if item[0].startswith("TRITON_"))
-    own = [Path(__file__).with_name(name).read_text() for name in ("front_end.py", "taken.py")]
+    own = [(ROOT / "tools" / name).read_text() for name in OWN]
     return sys.version, cache.release(), variables, own
 
 
