@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from tools import ROOT
+from tools import ROOT, processes
 
 POSSIBLE = sys.platform == "linux"  # other systems' libraries expect no forks, and no such sockets are there
 _MOST = 1 << 20  # bytes of a message
@@ -76,7 +76,7 @@ class Stem:
                     stdin=subprocess.DEVNULL,
                     pass_fds=[there.fileno()],
                     start_new_session=True,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                    env={**processes.ASLEEP, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
                 )
 
     def copy(

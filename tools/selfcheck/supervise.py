@@ -97,7 +97,8 @@ class UnitProcess:
         with tempfile.TemporaryFile() as asked:
             asked.write(json.dumps([variant.to_json() for variant in variants]).encode())
             asked.seek(0)
-            self.process = _started(root, recorded({**os.environ, **own}, root), asked, self.errors, imports)
+            environment = recorded({**processes.ASLEEP, **os.environ, **own}, root)
+            self.process = _started(root, environment, asked, self.errors, imports)
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()

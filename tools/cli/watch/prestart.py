@@ -26,7 +26,7 @@ class Warm:
         self._process = subprocess.Popen(
             [sys.executable, PROGRAM, *self.modules],
             cwd=unit.root,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            env={**processes.ASLEEP, **os.environ, "PYTHONIOENCODING": "utf-8"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
