@@ -1,4 +1,4 @@
-"""Processes ended together with all that they started, and what those need that run tests."""
+"""Processes ended together with all that they started."""
 
 import os
 import signal
@@ -8,9 +8,6 @@ from typing import Protocol
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way to end a process
 PATIENCE = 5.0  # seconds for a killed process to end: a driver may hold it for a while even then
-# Variables with which the threads of PyTorch's operations sleep between two of them. Else they spin: a fifth of the
-# processor time of a day of kernels, in which other processes wait for the core.
-ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 class Process(Protocol):

@@ -15,8 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from tools import ROOT, processes
+from tools import ROOT
 
+# Variables with which the threads of PyTorch's operations sleep between two of them. Else they spin: a fifth of the
+# processor time of a day of kernels, in which other processes wait for the core.
+ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE"}
 POSSIBLE = sys.platform == "linux"  # other systems' libraries expect no forks, and no such sockets are there
 _MOST = 1 << 20  # bytes of a message
 _PIPES = 16  # of a copy, at most
@@ -76,7 +79,7 @@ class Stem:
                     stdin=subprocess.DEVNULL,
                     pass_fds=[there.fileno()],
                     start_new_session=True,
-                    env={**processes.ASLEEP, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                    env={**ASLEEP, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
                 )
 
     def copy(

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from tools import processes
 from tools.pytest_course.run import run_of
+from tools.stem import ASLEEP
 
 
 def libraries(*sources: str) -> None:
@@ -31,7 +31,7 @@ def libraries(*sources: str) -> None:
 def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     if not run_of(session.config).only_lessons:
         return (yield)
-    for name, value in processes.ASLEEP.items():
+    for name, value in ASLEEP.items():
         os.environ.setdefault(name, value)
     enabled = gc.isenabled()
     gc.disable()

@@ -16,7 +16,7 @@ from typing import IO
 from tools import ROOT, processes
 from tools.selfcheck.recording import recorded
 from tools.selfcheck.results import TELLS_STACKS, Result, TestResult, Variant
-from tools.stem import POSSIBLE, Copy, Stem
+from tools.stem import ASLEEP, POSSIBLE, Copy, Stem
 
 START = 120.0  # seconds until the first word: Python, NumPy and PyTorch are loaded by then, on any machine
 PATIENCE = 90.0  # seconds without a word, beyond the limit of one test: other work may slow a machine down
@@ -97,7 +97,7 @@ class UnitProcess:
         with tempfile.TemporaryFile() as asked:
             asked.write(json.dumps([variant.to_json() for variant in variants]).encode())
             asked.seek(0)
-            environment = recorded({**processes.ASLEEP, **os.environ, **own}, root)
+            environment = recorded({**ASLEEP, **os.environ, **own}, root)
             self.process = _started(root, environment, asked, self.errors, imports)
         _live.add(self)
         self.lines: queue.Queue[bytes | None] = queue.Queue()

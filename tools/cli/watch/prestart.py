@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tools import processes
 from tools.course.content.catalogue import Unit
+from tools.stem import ASLEEP
 
 PATIENCE = 1.0  # seconds for it to end by itself; while it imports it hears nothing
 PROGRAM = str(Path(__file__).with_name("warm.py"))
@@ -26,7 +27,7 @@ class Warm:
         self._process = subprocess.Popen(
             [sys.executable, PROGRAM, *self.modules],
             cwd=unit.root,
-            env={**processes.ASLEEP, **os.environ, "PYTHONIOENCODING": "utf-8"},
+            env={**ASLEEP, **os.environ, "PYTHONIOENCODING": "utf-8"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
