@@ -5,6 +5,8 @@ tools. Then each change is made in a copy of the hashes, and the remembered verd
 """
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +16,7 @@ from tools import ROOT
 from tools.course.content import catalogue
 from tools.selfcheck import golden, inputs, memory, parts
 from tools.selfcheck.recording import UNSEEN, read, recorded, recording
-from tools.tests.conftest import needs_solutions, run_module
+from tools.tests.conftest import needs_solutions
 
 pytestmark = needs_solutions
 
@@ -105,10 +107,12 @@ def jobs(now):
 
 def _reads(*arguments) -> set[str]:
     """The recorded reads of a run of pytest, as the self-check starts one."""
-    command = ["pytest", "-q", "-p", "no:cacheprovider", *map(str, arguments)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, arguments)]
     with recording() as log:
-        code, printed = run_module(command, "torch", ROOT, recorded({**os.environ, "PYTHONPATH": str(ROOT)}))
-        assert code == 0, printed.decode()
+        done = subprocess.run(
+            command, cwd=ROOT, env=recorded({**os.environ, "PYTHONPATH": str(ROOT)}), capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout
         return read(log)
 
 

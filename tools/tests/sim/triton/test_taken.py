@@ -41,7 +41,7 @@ class Translations:
 
     def of(self, text: str, n: int = 8, **constants) -> int:
         """How many a launch needs of the kernel in a module that is made of this text."""
-        file = self.folder / "lesson.py"
+        file = self.folder / f"lesson{len(list(self.folder.iterdir()))}.py"  # bytecode of another text is not its own
         file.write_text(text)
         spec = importlib.util.spec_from_file_location("lesson", file)
         module = importlib.util.module_from_spec(spec)
