@@ -42,7 +42,7 @@ ASKS_FOR_TORCH = re.compile(r"^\s*(?:import|from) (?:torch|triton)\b", re.MULTIL
 LINES = 12  # of what pytest said last, where it stopped
 ENDED = (0, 1)  # exit codes of pytest: it ran all tests, and some failed or none did
 SLOW = ("pytest_course",)  # its tests run pytest hundreds of times; with the others it is the size that tells
-OF_CONTENT = ("docs", "pages", "units")  # rooms of tests that read lessons, pages and texts; the others test tools/
+OF_CONTENT = ("docs", "pages", "units", "weeks")  # rooms that read lessons, pages and texts; the others test tools/
 TESTS = {"tools": "tests of the tools", "content": "tests of the content"}
 
 
