@@ -125,10 +125,9 @@ def is_over(ticket: Ticket, clock: Clock) -> bool:
 
 
 def _merged(*clocks: Clock) -> Clock:
-    """What is over by any of the clocks. The longest is copied, and the others are gone through."""
-    longest, *others = sorted(clocks, key=len, reverse=True)
-    merged = dict(longest)
-    for clock in others:
+    """What is over by any of the clocks. The first, of the host mostly, is the longest."""
+    merged = dict(clocks[0])
+    for clock in clocks[1:]:
         merged |= {stream: number for stream, number in clock.items() if number > merged.get(stream, 0)}
     return merged
 

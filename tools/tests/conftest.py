@@ -124,7 +124,7 @@ class Course:
         environment = recorded(kept | {"COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"} | environment)
         if command[:2] == (sys.executable, "-m"):
             library = "torch" if self._imports_torch(command) else "numpy"
-            code, printed = run_module(command[2:], library, self.folder / cwd, environment)
+            code, printed = _run_module(command[2:], library, self.folder / cwd, environment)
         else:
             code, printed = _run(command, self.folder / cwd, environment)
         return Ran(code, printed.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
@@ -150,7 +150,7 @@ def _share_or_copy(source: str, target: str) -> None:
     how(source, target)
 
 
-def run_module(command: Sequence[str], library: str, cwd: Path, env: dict[str, str]) -> tuple[int, bytes]:
+def _run_module(command: Sequence[str], library: str, cwd: Path, env: dict[str, str]) -> tuple[int, bytes]:
     """How `python -m *command` ended, and what it printed, both streams together. library: which it will import."""
     if warm.HERE:
         return _warm("rich.table", "numpy.random", library).run([*command], cwd, env, PATIENCE)

@@ -84,6 +84,15 @@ def test_a_loop_of_questions_whether_it_is_over_ends(device):
     assert 0 < asked < 100
 
 
+def test_streams_keep_nothing_of_work_that_the_host_knows_to_be_over(device):
+    """Else each piece of work would look through all streams that the device ever had."""
+    for stream in [device.stream() for _ in range(3)]:
+        device.execute("k", stream, [], lambda: 1000)
+    assert sum(map(len, device._order._streams.values())) == 3
+    device.synchronize()
+    assert sum(map(len, device._order._streams.values())) == 0
+
+
 # What is counted ---------------------------------------------------------------------------------
 
 
