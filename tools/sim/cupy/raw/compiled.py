@@ -12,7 +12,6 @@ from tools.sim.cupy.raw.origin import Origin
 from tools.sim.cupy.raw.source import Source, Unsupported
 from tools.words import WIDTH, cut, matched
 
-HEADERS = toolchain.CPP / "cuda"
 UNDEFINED = re.compile(r"undefined reference to [`'](.*?)'")
 ERROR = re.compile(r"^(?P<file>[^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.M)
 NVCC = 'With backend="nvcc" in RawKernel or RawModule the headers of C++ are there.'
@@ -63,8 +62,8 @@ class Compiled:
             self._check_kernels(expressions)
             names = [kernel.name for kernel in self.source.kernels.values() if kernel.callable_by_name]
             self.kernels = {name: number for number, name in enumerate(dict.fromkeys((*names, *expressions)))}
-            flags = (*for_host(options), *(["-DSIMT_NVRTC"] if self.for_nvrtc else []))
-            self.loaded = library.library(toolchain.module(self._unit(), flags))
+            dialect = ("-DSIMT_NVRTC",) if self.for_nvrtc else ()
+            self.loaded = library.library(toolchain.module(self._unit(), tuple(for_host(options)), dialect))
         except Unsupported as error:
             raise self._wrong(error.line, error.reason) from None
         except toolchain.Rejected as error:
@@ -76,7 +75,7 @@ class Compiled:
             f"simt::Kernel simt_kernel_{number} = simt::kernel(&{name.lstrip('&')});"
             for name, number in self.kernels.items()
         )
-        return f'#include "simt.h"\n#line 1 "kernel.cu"\n{self.source.translated}\n#line 1 "entries"\n{entries}\n'
+        return f'#include "{toolchain.HEADER}"\n#line 1 "kernel.cu"\n{self.source.translated}\n#line 1 "entries"\n{entries}\n'
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Names of a kernel's parameters, as far as they are known."""
@@ -147,11 +146,11 @@ def _check_headers(source: Source, options: tuple[str, ...]) -> None:
     if any(option.startswith(("-I", "--include-path")) for option in options):
         return
     for line, name in source.includes:
-        if not (HEADERS / name).is_file() or name == "assert.h":
-            files = [*HEADERS.glob("*.h"), *HEADERS.glob("cuda/*")]
+        if not (toolchain.CUDA / name).is_file() or name == "assert.h":
+            files = [*toolchain.CUDA.glob("*.h"), *toolchain.CUDA.glob("cuda/*")]
             known = ", ".join(
                 sorted(
-                    file.relative_to(HEADERS).as_posix()
+                    file.relative_to(toolchain.CUDA).as_posix()
                     for file in files
                     if "#error" not in file.read_text() and file.name not in ("assert.h", "simt.h")
                 )

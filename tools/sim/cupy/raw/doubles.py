@@ -64,6 +64,8 @@ class _Code(NamedTuple):
 def _blocks(told: str) -> Iterator[tuple[int, list[_Code]]]:
     """Place and instructions of each basic block. A function that has no hook belongs to none."""
     for function in told.split("\n\n"):
+        if HOOK not in function:  # the runtime's, as most are
+            continue
         lines = list(INSTRUCTION.finditer(function))
         block, code = 0, list[_Code]()
         for number, line in enumerate(lines):

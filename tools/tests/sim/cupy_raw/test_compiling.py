@@ -440,7 +440,8 @@ def empty_cache(tmp_path, monkeypatch):
 def test_an_equal_source_is_compiled_once(empty_cache, monkeypatch):
     first = toolchain.module("int one;")
     monkeypatch.setattr(toolchain, "_run", None)
-    assert toolchain.module("int one;") == first and {file.suffix for file in empty_cache.iterdir()} == {".o", ".so"}
+    files = [file for file in empty_cache.rglob("*") if file.is_file()]
+    assert toolchain.module("int one;") == first and {file.suffix for file in files} <= {".o", ".so", ".gch"}
 
 
 @needs_compiler
@@ -453,7 +454,17 @@ def test_another_source_or_option_is_another_module(empty_cache):
 def test_what_cannot_be_compiled_is_not_kept(empty_cache):
     with pytest.raises(toolchain.Rejected, match="error"):
         toolchain.module("int one")
-    assert not list(empty_cache.glob("*.so")) and not [path for path in empty_cache.iterdir() if path.is_dir()]
+    assert not list(empty_cache.glob("*.so"))
+    folders = [path for path in empty_cache.iterdir() if path.is_dir()]
+    assert all((folder / toolchain.READ).exists() for folder in folders)
+
+
+@needs_compiler
+def test_an_option_that_changes_the_header_has_it_read_anew(empty_cache):
+    text = f'#include "{toolchain.HEADER}"\nfloat most = INFINITY;'
+    toolchain.module(text)
+    with pytest.raises(toolchain.Rejected, match="INFINITY"):
+        toolchain.module(text, ("-DSIMT_NVRTC",))
 
 
 def test_the_oldest_modules_make_room(tmp_path):
@@ -462,6 +473,15 @@ def test_the_oldest_modules_make_room(tmp_path):
         os.utime(tmp_path / f"{number}.so", (number, number))
     toolchain._prune(tmp_path)
     assert {int(file.stem) for file in tmp_path.iterdir()} == set(range(3, toolchain.MOST + 3))
+
+
+def test_the_oldest_headers_make_room(tmp_path):
+    for number in range(toolchain.MOST_READ + 3):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / toolchain.READ).write_text("")
+        os.utime(tmp_path / str(number) / toolchain.READ, (number, number))
+    toolchain._prune(tmp_path)
+    assert {int(folder.name) for folder in tmp_path.iterdir()} == set(range(3, toolchain.MOST_READ + 3))
 
 
 RACER = """

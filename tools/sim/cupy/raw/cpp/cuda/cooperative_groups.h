@@ -175,7 +175,7 @@ public:
 
 SIMT_PLAIN inline thread_block this_thread_block() { return {}; }
 SIMT_PLAIN inline grid_group this_grid() { return {}; }
-SIMT_PLAIN static coalesced_group coalesced_threads() { return coalesced_group(simt::converged(SIMT_HERE)); }
+SIMT_PLAIN inline coalesced_group coalesced_threads() { return coalesced_group(simt::converged(SIMT_HERE)); }
 
 template <class T = void> void this_cluster() {
     static_assert(sizeof(T*) == 0, "clusters of blocks are not simulated");
@@ -188,14 +188,14 @@ SIMT_PLAIN thread_block_tile<SIZE, Parent> tiled_partition(const Parent& parent)
 }
 
 // The lanes of a group with equal `key`; parts are numbered by their lowest lanes.
-SIMT_PLAIN static coalesced_group part_of(unsigned mask, unsigned long long key, const char* name, void* here) {
+SIMT_PLAIN inline coalesced_group part_of(unsigned mask, unsigned long long key, const char* name, void* here) {
     unsigned own = unsigned(simt::meet(mask, key, 0, simt::alike, false, name, here));
     unsigned first = unsigned(__builtin_ctz(own));
     unsigned leaders = unsigned(simt::meet(mask, first == simt::lane(), 0, simt::true_for, false, name, here));
     return coalesced_group(own, simt::rank_of(leaders, first), unsigned(__builtin_popcount(leaders)));
 }
 
-SIMT_PLAIN static coalesced_group tiled_partition(const thread_group& parent, unsigned size) {
+SIMT_PLAIN inline coalesced_group tiled_partition(const thread_group& parent, unsigned size) {
     unsigned mask = parent.lanes();
     if (!parent.is_of_lanes()) mask = size >= 32 ? 0xffffffff : ((1u << size) - 1) << (simt::lane() & ~(size - 1));
     unsigned rank = unsigned(parent.thread_rank()), threads = unsigned(parent.num_threads()), lanes = 0;

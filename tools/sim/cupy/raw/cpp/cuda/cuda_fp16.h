@@ -14,23 +14,23 @@ using half2 = __half2;
 
 SIMT_NARROW_CONVERSIONS(half, half, __half)
 
-SIMT_PLAIN static float __half2float(__half x) { return float(simt::wide(x)); }
-SIMT_PLAIN static __half __float2half(float x) { return x; }
-SIMT_PLAIN static __half __double2half(double x) { return x; }
+SIMT_PLAIN inline float __half2float(__half x) { return float(simt::wide(x)); }
+SIMT_PLAIN inline __half __float2half(float x) { return x; }
+SIMT_PLAIN inline __half __double2half(double x) { return x; }
 
-SIMT_PLAIN static __half2 __halves2half2(__half x, __half y) { return {x, y}; }
-SIMT_PLAIN static __half2 make_half2(__half x, __half y) { return {x, y}; }
-SIMT_PLAIN static __half2 __half2half2(__half x) { return {x, x}; }
-SIMT_PLAIN static __half2 __float2half2_rn(float x) { return {x, x}; }
-SIMT_PLAIN static __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
-SIMT_PLAIN static __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
-SIMT_PLAIN static float2 __half22float2(__half2 v) { return {__half2float(v.x), __half2float(v.y)}; }
-SIMT_PLAIN static __half __low2half(__half2 v) { return v.x; }
-SIMT_PLAIN static __half __high2half(__half2 v) { return v.y; }
-SIMT_PLAIN static __half2 __low2half2(__half2 v) { return {v.x, v.x}; }
-SIMT_PLAIN static __half2 __high2half2(__half2 v) { return {v.y, v.y}; }
-SIMT_PLAIN static __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
-SIMT_PLAIN static __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+SIMT_PLAIN inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+SIMT_PLAIN inline __half2 make_half2(__half x, __half y) { return {x, y}; }
+SIMT_PLAIN inline __half2 __half2half2(__half x) { return {x, x}; }
+SIMT_PLAIN inline __half2 __float2half2_rn(float x) { return {x, x}; }
+SIMT_PLAIN inline __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
+SIMT_PLAIN inline __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
+SIMT_PLAIN inline float2 __half22float2(__half2 v) { return {__half2float(v.x), __half2float(v.y)}; }
+SIMT_PLAIN inline __half __low2half(__half2 v) { return v.x; }
+SIMT_PLAIN inline __half __high2half(__half2 v) { return v.y; }
+SIMT_PLAIN inline __half2 __low2half2(__half2 v) { return {v.x, v.x}; }
+SIMT_PLAIN inline __half2 __high2half2(__half2 v) { return {v.y, v.y}; }
+SIMT_PLAIN inline __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
+SIMT_PLAIN inline __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 
 #undef SIMT_NARROW
 #undef SIMT_NARROW2

@@ -28,7 +28,7 @@ class fragment : public simt::Lanes<Use, m, n, k, T> {
                   "tensor cores have no fragment of this shape and type");
 };
 
-SIMT_PLAIN static float __float_to_tf32(float x) {
+SIMT_PLAIN inline float __float_to_tf32(float x) {
     unsigned bits = simt::of_bits<unsigned>(simt::bits_of(x));
     if ((bits & 0x7f800000) != 0x7f800000) bits = (bits + 0x1000) & 0xffffe000;  // to the nearest, ties away from 0
     return simt::of_bits<float>(bits);
@@ -39,31 +39,31 @@ template <class F, class V> SIMT_PLAIN static void fill_fragment(F& f, const V& 
 }
 
 template <int m, int n, int k, class T, class Layout>
-SIMT_PLAIN static void load_matrix_sync(fragment<matrix_a, m, n, k, T, Layout>& f,
+SIMT_PLAIN inline void load_matrix_sync(fragment<matrix_a, m, n, k, T, Layout>& f,
                                         const typename simt::Stored<T>::type* from, unsigned ldm) {
     simt::load(f, from, ldm, simt::is_same<Layout, row_major>, "wmma::load_matrix_sync", SIMT_HERE);
 }
 
 template <int m, int n, int k, class T, class Layout>
-SIMT_PLAIN static void load_matrix_sync(fragment<matrix_b, m, n, k, T, Layout>& f,
+SIMT_PLAIN inline void load_matrix_sync(fragment<matrix_b, m, n, k, T, Layout>& f,
                                         const typename simt::Stored<T>::type* from, unsigned ldm) {
     simt::load(f, from, ldm, simt::is_same<Layout, col_major>, "wmma::load_matrix_sync", SIMT_HERE);
 }
 
 template <int m, int n, int k, class T>
-SIMT_PLAIN static void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, const T* from, unsigned ldm,
+SIMT_PLAIN inline void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, const T* from, unsigned ldm,
                                         layout_t layout) {
     simt::load(f, from, ldm, (layout == mem_row_major) != f.transposed, "wmma::load_matrix_sync", SIMT_HERE);
 }
 
 template <int m, int n, int k, class T>
-SIMT_PLAIN static void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& f, unsigned ldm,
+SIMT_PLAIN inline void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& f, unsigned ldm,
                                          layout_t layout) {
     simt::store(f, to, ldm, (layout == mem_row_major) != f.transposed, "wmma::store_matrix_sync", SIMT_HERE);
 }
 
 template <int m, int n, int k, class D, class T, class LayoutA, class LayoutB, class C>
-SIMT_PLAIN static void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
+SIMT_PLAIN inline void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, n, k, T, LayoutA>& a,
                                 const fragment<matrix_b, m, n, k, T, LayoutB>& b,
                                 const fragment<accumulator, m, n, k, C>& c, bool satf = false) {
     static_assert(simt::known_sum<T, C, D>(), "tensor cores do not add up numbers of these types in this one");

@@ -1,10 +1,10 @@
 // Addresses of shared memory as PTX has them, of 32 bits; and asynchronous copies that name them so.
 #pragma once
 
-SIMT_PLAIN static size_t __cvta_generic_to_shared(const void* address) { return simt::to_shared(address); }
-SIMT_PLAIN static size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<size_t>(address); }
-SIMT_PLAIN static void* __cvta_shared_to_generic(size_t address) { return simt::from_shared(address); }
-SIMT_PLAIN static unsigned __isShared(const void* address) { return simt::is_shared(address); }
+SIMT_PLAIN inline size_t __cvta_generic_to_shared(const void* address) { return simt::to_shared(address); }
+SIMT_PLAIN inline size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<size_t>(address); }
+SIMT_PLAIN inline void* __cvta_shared_to_generic(size_t address) { return simt::from_shared(address); }
+SIMT_PLAIN inline unsigned __isShared(const void* address) { return simt::is_shared(address); }
 
 namespace simt {
 

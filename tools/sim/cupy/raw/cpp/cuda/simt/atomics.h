@@ -45,7 +45,7 @@ SIMT_ATOMIC(atomicInc, old >= value ? 0 : old + 1, unsigned)
 SIMT_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1, unsigned)
 
 template <class T>
-SIMT_PLAIN static T atomicCAS(T* address, typename simt::As<T>::type expected, typename simt::As<T>::type value) {
+SIMT_PLAIN inline T atomicCAS(T* address, typename simt::As<T>::type expected, typename simt::As<T>::type value) {
     static_assert(simt::one_of<T, int, unsigned, unsigned long long, unsigned short>,
                   "there is no atomicCAS for this type");
     simt::touch(address, sizeof(T), simt::ATOMIC, SIMT_HERE);

@@ -1,7 +1,7 @@
 // Integer functions: counting, moving and multiplying bits, and looking at a number as another type.
 #pragma once
 
-#define SIMT_FUNCTION SIMT_PLAIN static
+#define SIMT_FUNCTION SIMT_PLAIN inline
 
 SIMT_FUNCTION int __popc(unsigned x) { return __builtin_popcount(x); }
 SIMT_FUNCTION int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

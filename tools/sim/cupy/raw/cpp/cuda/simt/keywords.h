@@ -66,11 +66,11 @@ SIMT_PLAIN Variable variable(const char* name, T& value, Space space) {
 
 }  // namespace simt
 
-SIMT_PLAIN static unsigned long long clock64() { return simt::steps(); }
-SIMT_PLAIN static long clock() { return long(simt::steps()); }
-SIMT_PLAIN static void __threadfence() { simt::fence(false); }
-SIMT_PLAIN static void __threadfence_system() { simt::fence(false); }
-SIMT_PLAIN static void __threadfence_block() { simt::fence(true); }
+SIMT_PLAIN inline unsigned long long clock64() { return simt::steps(); }
+SIMT_PLAIN inline long clock() { return long(simt::steps()); }
+SIMT_PLAIN inline void __threadfence() { simt::fence(false); }
+SIMT_PLAIN inline void __threadfence_system() { simt::fence(false); }
+SIMT_PLAIN inline void __threadfence_block() { simt::fence(true); }
 
 #define __trap() simt::trapped()
 #define __nanosleep(nanoseconds) simt::pause()

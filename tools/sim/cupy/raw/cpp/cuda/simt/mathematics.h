@@ -2,7 +2,7 @@
 // less exact than these.
 #pragma once
 
-#define SIMT_FUNCTION SIMT_PLAIN static
+#define SIMT_FUNCTION SIMT_PLAIN inline
 
 // CUDA's min and max, for these pairs of types and no others. Of a number and a NaN, they give the number.
 #define SIMT_EXTREMES(A, B, T)                                                        \
@@ -34,7 +34,7 @@ SIMT_EXTREMES_OF_FLOATS(double, float, double)
 namespace simt {
 
 // sin(pi x + pi/2 quarters), exact where it is 0 or 1: what is left of x is reduced before it is multiplied.
-SIMT_PLAIN static double sine_of_quarters(double x, int quarters) {
+SIMT_PLAIN inline double sine_of_quarters(double x, int quarters) {
     double turn = fmod(x, 2.0), halves = nearbyint(2 * turn), rest = M_PI * (turn - halves / 2);
     int quadrant = int(halves) + quarters;
     double value = quadrant & 1 ? cos(rest) : sin(rest);

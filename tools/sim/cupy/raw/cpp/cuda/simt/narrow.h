@@ -19,15 +19,15 @@
         SIMT_COPIES(name2)                                                                                     \
         SIMT_PLAIN name2(name x, name y) : x(x), y(y) {}                                                       \
     };                                                                                                         \
-    namespace simt { SIMT_PLAIN static double wide(name x) { return widened(x.bits, digits); } }               \
-    SIMT_PLAIN static float __low2float(name2 v) { return float(simt::wide(v.x)); }                            \
-    SIMT_PLAIN static float __high2float(name2 v) { return float(simt::wide(v.y)); }                           \
-    SIMT_PLAIN static name2 __lowhigh2highlow(name2 v) { return {v.y, v.x}; }
+    namespace simt { SIMT_PLAIN inline double wide(name x) { return widened(x.bits, digits); } }               \
+    SIMT_PLAIN inline float __low2float(name2 v) { return float(simt::wide(v.x)); }                            \
+    SIMT_PLAIN inline float __high2float(name2 v) { return float(simt::wide(v.y)); }                           \
+    SIMT_PLAIN inline name2 __lowhigh2highlow(name2 v) { return {v.y, v.x}; }
 
 namespace simt {
 
 // An integer of `bits` bits, from a number that lies between two of them; NaN is 0, and what is too large the largest.
-SIMT_PLAIN static double whole(double x, Rounding rounding, double least, double most) {
+SIMT_PLAIN inline double whole(double x, Rounding rounding, double least, double most) {
     double rounded = rounding == NEAREST ? __builtin_nearbyint(x) : rounding == DOWN ? __builtin_floor(x)
         : rounding == UP ? __builtin_ceil(x) : __builtin_trunc(x);
     return rounded != rounded ? 0 : rounded < least ? least : rounded > most ? most : rounded;
@@ -36,7 +36,7 @@ SIMT_PLAIN static double whole(double x, Rounding rounding, double least, double
 }  // namespace simt
 
 #define SIMT_TO_NARROW(of, T, name, type, suffix, rounding)                                                    \
-    SIMT_PLAIN static type __##of##2##name##suffix(T x) {                                                      \
+    SIMT_PLAIN inline type __##of##2##name##suffix(T x) {                                                      \
         type value;                                                                                            \
         value.bits = simt::narrowed(double(x), type::fraction, simt::rounding);                                \
         return value;                                                                                          \
@@ -48,7 +48,7 @@ SIMT_PLAIN static double whole(double x, Rounding rounding, double least, double
     SIMT_TO_NARROW(short, short, name, type, suffix, rounding)                                                 \
     SIMT_TO_NARROW(ushort, unsigned short, name, type, suffix, rounding)
 #define SIMT_OF_NARROW(name, type, to, T, least, most, suffix, rounding)                                       \
-    SIMT_PLAIN static T __##name##2##to##suffix(type x) {                                                      \
+    SIMT_PLAIN inline T __##name##2##to##suffix(type x) {                                                      \
         return (T)simt::whole(simt::wide(x), simt::rounding, least, most);                                      \
     }
 #define SIMT_ALL_OF_NARROW(name, type, suffix, rounding)                                                       \
@@ -65,11 +65,11 @@ SIMT_PLAIN static double whole(double x, Rounding rounding, double least, double
     SIMT_ALL_OF_NARROW(name, type, _rz, TOWARDS_ZERO)                                                          \
     SIMT_ALL_OF_NARROW(name, type, _rd, DOWN)                                                                  \
     SIMT_ALL_OF_NARROW(name, type, _ru, UP)                                                                    \
-    SIMT_PLAIN static type __ushort_as_##word(unsigned short bits) {                                           \
+    SIMT_PLAIN inline type __ushort_as_##word(unsigned short bits) {                                           \
         type value;                                                                                            \
         value.bits = bits;                                                                                     \
         return value;                                                                                          \
     }                                                                                                          \
-    SIMT_PLAIN static unsigned short __##word##_as_ushort(type x) { return x.bits; }                           \
-    SIMT_PLAIN static type __short_as_##word(short bits) { return __ushort_as_##word((unsigned short)bits); }  \
-    SIMT_PLAIN static short __##word##_as_short(type x) { return short(x.bits); }
+    SIMT_PLAIN inline unsigned short __##word##_as_ushort(type x) { return x.bits; }                           \
+    SIMT_PLAIN inline type __short_as_##word(short bits) { return __ushort_as_##word((unsigned short)bits); }  \
+    SIMT_PLAIN inline short __##word##_as_short(type x) { return short(x.bits); }

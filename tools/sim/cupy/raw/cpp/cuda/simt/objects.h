@@ -42,7 +42,7 @@ namespace simt {
 
 // The thread's part of a copy by a group of `threads`: each has every so manieth piece. Pieces are as large as all
 // addresses and sizes allow; those of less than 4 bytes are copied at once.
-SIMT_PLAIN static void copy_in_pieces(void* to, const void* from, size_t size, size_t rank, size_t threads, void* here) {
+SIMT_PLAIN inline void copy_in_pieces(void* to, const void* from, size_t size, size_t rank, size_t threads, void* here) {
     size_t common = reinterpret_cast<size_t>(to) | reinterpret_cast<size_t>(from) | size | 16, piece = common & (~common + 1);
     for (size_t at = rank * piece; at < size; at += threads * piece) {
         char* target = static_cast<char*>(to) + at;

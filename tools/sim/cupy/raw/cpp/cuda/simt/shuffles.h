@@ -17,28 +17,28 @@ SIMT_PLAIN T given(unsigned mask, const T& value, unsigned source, const char* n
 }
 
 // The lane of this rank among those of the mask; one that is not among them if there are not so many.
-SIMT_PLAIN static unsigned lane_of(unsigned mask, unsigned rank) {
+SIMT_PLAIN inline unsigned lane_of(unsigned mask, unsigned rank) {
     for (unsigned lane = 0; lane < 32; lane++)
         if (mask >> lane & 1 && rank-- == 0) return lane;
     return mask == 0xffffffff ? 0 : unsigned(__builtin_ctz(~mask));
 }
 
-SIMT_PLAIN static unsigned rank_of(unsigned mask, unsigned lane) {
+SIMT_PLAIN inline unsigned rank_of(unsigned mask, unsigned lane) {
     return unsigned(__builtin_popcount(mask & ((1u << lane) - 1)));
 }
 
 // Bits by lane made into bits by rank.
-SIMT_PLAIN static unsigned packed(unsigned mask, unsigned bits) {
+SIMT_PLAIN inline unsigned packed(unsigned mask, unsigned bits) {
     unsigned result = 0;
     for (unsigned lane = 0; lane < 32; lane++)
         if (mask & bits & 1u << lane) result |= 1u << rank_of(mask, lane);
     return result;
 }
 
-SIMT_PLAIN static unsigned rank_in(Index index, Index size) {
+SIMT_PLAIN inline unsigned rank_in(Index index, Index size) {
     return (index.z * size.y + index.y) * size.x + index.x;
 }
 
-SIMT_PLAIN static unsigned count_of(Index size) { return size.x * size.y * size.z; }
+SIMT_PLAIN inline unsigned count_of(Index size) { return size.x * size.y * size.z; }
 
 }  // namespace simt

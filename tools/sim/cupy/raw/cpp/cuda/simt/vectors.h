@@ -39,10 +39,10 @@ template <class T, class... Types> constexpr bool one_of = (std::is_same_v<T, Ty
         SIMT_COPIES(name##4)                                                                                \
         SIMT_PLAIN name##4(T x, T y = 0, T z = 0, T w = 0) : x(x), y(y), z(z), w(w) {}                      \
     };                                                                                                      \
-    SIMT_PLAIN static name##1 make_##name##1(T x) { return {x}; }                                           \
-    SIMT_PLAIN static name##2 make_##name##2(T x, T y) { return {x, y}; }                                   \
-    SIMT_PLAIN static name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                           \
-    SIMT_PLAIN static name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+    SIMT_PLAIN inline name##1 make_##name##1(T x) { return {x}; }                                           \
+    SIMT_PLAIN inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                   \
+    SIMT_PLAIN inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                           \
+    SIMT_PLAIN inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 SIMT_VECTORS(char, signed char, 2, 4)
 SIMT_VECTORS(uchar, unsigned char, 2, 4)

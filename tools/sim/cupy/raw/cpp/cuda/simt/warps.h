@@ -1,7 +1,7 @@
 // Barriers, and the functions by which the lanes of a warp work together.
 #pragma once
 
-#define SIMT_FUNCTION SIMT_PLAIN static
+#define SIMT_FUNCTION SIMT_PLAIN inline
 
 SIMT_FUNCTION void __syncthreads() { simt::barrier(false, "__syncthreads", SIMT_HERE); }
 
@@ -126,7 +126,7 @@ SIMT_PLAIN uint64_t folded(const Meeting& meeting, unsigned lane, const char*, v
 }  // namespace simt
 
 #define SIMT_REDUCE(name, T, expression)                                                                     \
-    namespace simt { struct name##_##T { SIMT_FUNCTION T of(T a, T b) { return expression; } }; }            \
+    namespace simt { struct name##_##T { SIMT_PLAIN static T of(T a, T b) { return expression; } }; }        \
     SIMT_FUNCTION T name(unsigned mask, T value) {                                                           \
         return simt::of_bits<T>(simt::meet(mask, simt::bits_of(value), 0, simt::folded<T, simt::name##_##T>, \
                                            false, #name, SIMT_HERE));                                        \

@@ -117,7 +117,7 @@ template <class F, class E> SIMT_PLAIN void touch_matrix(const Placed<E>& placed
     }
 }
 
-SIMT_PLAIN static unsigned long alike_in_warp(const Meeting& meeting, unsigned lane, const char* name, void* here) {
+SIMT_PLAIN inline unsigned long alike_in_warp(const Meeting& meeting, unsigned lane, const char* name, void* here) {
     need_whole_warp(meeting, name, here);
     if (meeting.values[lane] != meeting.values[0] || meeting.arguments[lane] != meeting.arguments[0])
         misused("passes another address or another stride to wmma than lane 0|"
