@@ -1,8 +1,11 @@
 """The course's pytest plugin, one concern a file. What they share is one `Run` on `config.stash` (run.py)."""
 
+import os
 from importlib import import_module
 
 import pytest
+
+from tools.stem import ASLEEP
 
 PLUGINS = [
     "tools.pytest_course.options",  # the command line, what is under test, the header
@@ -22,5 +25,7 @@ PLUGINS = [
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Register them. For a name in `pytest_plugins` pytest looks through all packages that are installed: 5 ms each."""
+    for name, value in ASLEEP.items():  # before some of them import NumPy
+        os.environ.setdefault(name, value)
     for name in PLUGINS:
         pluginmanager.register(import_module(name), name)

@@ -7,7 +7,6 @@ that PyTorch's import takes, and a third of a second at the end of each run, whe
 
 import gc
 import importlib
-import os
 import re
 import sys
 from collections.abc import Generator
@@ -17,7 +16,6 @@ from typing import Any
 import pytest
 
 from tools.pytest_course.run import run_of
-from tools.stem import ASLEEP
 
 
 def libraries(*sources: str) -> None:
@@ -31,8 +29,6 @@ def libraries(*sources: str) -> None:
 def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     if not run_of(session.config).only_lessons:
         return (yield)
-    for name, value in ASLEEP.items():
-        os.environ.setdefault(name, value)
     enabled = gc.isenabled()
     gc.disable()
     try:
