@@ -6,7 +6,8 @@
 In a copy of the course whose lessons are the references, so each run is what a learner's own `pytest UNIT` is. Each
 follows an edit: a comment at the end of the lesson (no kernel changes), or one at its top (every kernel moves down a
 line, and has to be compiled anew). Processor seconds are those of the process and all that it started; on a machine
-with other work they are the ones to compare. `watch` is timed from the save to the line that ends a result.
+with other work they are the ones to compare. `watch` is timed from the save to the line that ends a result. `pace` is
+what a fixed piece of Python took just before: a virtual machine's processor is at times half as fast as at others.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
+from math import nan
 from pathlib import Path
 from platform import python_version
 from statistics import median
@@ -33,7 +35,9 @@ from tools.course.content.catalogue import Unit
 PACKAGES = ("torch", "triton", "numba-cuda", "numpy", "pytest", "hypothesis")
 LEFT_BEHIND = (".git", ".venv", ".course", "__pycache__", ".pytest_cache", ".hypothesis", "tests", "journal", "build")
 HEAD = f"{'':27}{'after an edit':>16}{'kernels moved':>16}{'watch':>16}\n{'unit':27}" + f"{'CPU s':>9}{'wall':>7}" * 3
+HEAD += f"{'pace':>7}"
 COLUMNS = ("edit", "moved", "watch")
+ADDITIONS = 10_000_000
 
 
 def main() -> int:
@@ -75,7 +79,8 @@ def measured(unit: Unit, runs: int, saves: int) -> dict:
     for edit in (edit_at_the_end, edit_at_the_top):  # caches are filled, as they are for a learner
         edit(unit)
         timed(command, unit.root)
-    found = {
+    found: dict = {"pace": pace()}
+    found |= {
         "edit": _medians(unit, runs, edit_at_the_end, lambda: timed(command, unit.root)),
         "moved": _medians(unit, runs, edit_at_the_top, lambda: timed(command, unit.root)),
     }
@@ -95,6 +100,14 @@ def _medians(
         pairs.append(time_it())
     processor, wall = (round(median(column), 2) for column in zip(*pairs))
     return {"cpu": processor, "wall": wall}
+
+
+def pace() -> float:
+    """Processor seconds of ten million additions."""
+    began, total = time.process_time(), 0
+    for number in range(ADDITIONS):
+        total += number
+    return round(time.process_time() - began, 2)
 
 
 def timed(command: list[str], folder: Path) -> tuple[float, float]:
@@ -149,11 +162,13 @@ def _version(name: str) -> str:
 
 def _overall(found: dict[str, dict], of: Callable) -> dict:
     kinds = [kind for kind in COLUMNS if all(kind in each for each in found.values())]
-    return {kind: {key: of(each[kind][key] for each in found.values()) for key in ("cpu", "wall")} for kind in kinds}
+    times = {kind: {key: of(each[kind][key] for each in found.values()) for key in ("cpu", "wall")} for kind in kinds}
+    return times | {"pace": of(each["pace"] for each in found.values())}
 
 
 def _row(name: str, found: dict) -> str:
-    return f"{name:27}" + "".join(f"{each['cpu']:9.2f}{each['wall']:7.2f}" for each in found.values())
+    times = (found.get(kind, {"cpu": nan, "wall": nan}) for kind in COLUMNS)
+    return f"{name:27}" + "".join(f"{each['cpu']:9.2f}{each['wall']:7.2f}" for each in times) + f"{found['pace']:7.2f}"
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from typing import NoReturn
 
 from tools import ROOT
 
-# Variables with which the threads of PyTorch's operations, and of NumPy's products, sleep between two of them. Else they
-# spin: a sixth of the processor time of a day of kernels, in which other processes wait for the core. NumPy's wait for
-# 2 to the power of this many cycles.
+# Variables with which the threads of PyTorch's operations, and of NumPy's products, sleep between two of them. Else
+# they spin: a sixth of the processor time of a day of kernels, in which other processes wait for the core. NumPy's spin
+# for 2 to the power of this many cycles.
 ASLEEP = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_THREAD_TIMEOUT": "4"}
 POSSIBLE = sys.platform == "linux"  # other systems' libraries expect no forks, and no such sockets are there
 _MOST = 1 << 20  # bytes of a message

@@ -75,7 +75,8 @@ class Compiled:
             f"simt::Kernel simt_kernel_{number} = simt::kernel(&{name.lstrip('&')});"
             for name, number in self.kernels.items()
         )
-        return f'#include "{toolchain.HEADER}"\n#line 1 "kernel.cu"\n{self.source.translated}\n#line 1 "entries"\n{entries}\n'
+        head = f'#include "{toolchain.HEADER}"\n#line 1 "kernel.cu"\n'
+        return f'{head}{self.source.translated}\n#line 1 "entries"\n{entries}\n'
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Names of a kernel's parameters, as far as they are known."""
