@@ -53,6 +53,7 @@ COMMON = (
     f"-I{CUDA}",
 )  # a fortified longjmp refuses to change stacks
 WRAPPED = ("-r", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # in kernels, not in the runtime
+QUICK_LINKER = "-fuse-ld=gold"  # a quarter of the time of GNU's other one, which is everywhere
 LINKED = ("-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-ldl")
 NEEDED = """CUDA C++ without a GPU needs a C++ compiler, and there is none here.
   Debian, Ubuntu, WSL: sudo apt install g++
@@ -107,7 +108,10 @@ def _link(text: str, flags: tuple[str, ...], options: tuple[str, ...], target: P
     unit, wrapped = target.with_suffix(".o"), target.with_suffix(".wrapped.o")
     _compile(text, (*_read_before(flags), *flags, *options), unit)
     _run(*WRAPPED, unit, "-o", wrapped)
-    _run(*_linker(), wrapped, _runtime(), *LINKED, "-o", target)
+    try:
+        _run(QUICK_LINKER, wrapped, _runtime(), *LINKED, "-o", target)
+    except Rejected:  # it is not here, or something is wrong, which the compiler's own linker says as we know it
+        _run(wrapped, _runtime(), *LINKED, "-o", target)
 
 
 def _read_before(flags: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,12 +126,6 @@ def _read_before(flags: tuple[str, ...]) -> tuple[str, ...]:
         _run(*flags, "-x", "c++-header", CUDA / HEADER, "-o", target)
 
     return (f"-I{_kept(f'{_key(*flags)}/{READ}', build).parent}",)
-
-
-@functools.cache
-def _linker() -> tuple[str, ...]:
-    """GNU's other linker, where it is: it takes a quarter of the time."""
-    return ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
 
 
 def _runtime() -> Path:
