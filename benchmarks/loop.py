@@ -34,8 +34,8 @@ from tools.course.content.catalogue import Unit
 
 PACKAGES = ("torch", "triton", "numba-cuda", "numpy", "pytest", "hypothesis")
 LEFT_BEHIND = (".git", ".venv", ".course", "__pycache__", ".pytest_cache", ".hypothesis", "tests", "journal", "build")
-HEAD = f"{'':27}{'after an edit':>16}{'kernels moved':>16}{'watch':>16}\n{'unit':27}" + f"{'CPU s':>9}{'wall':>7}" * 3
-HEAD += f"{'pace':>7}"
+TIMES = f"{'CPU s':>9}{'wall':>7}"
+HEAD = f"{'':27}{'after an edit':>16}{'kernels moved':>16}{'watch':>16}\n{'unit':27}{TIMES * 3}{'pace':>7}"
 COLUMNS = ("edit", "moved", "watch")
 ADDITIONS = 10_000_000
 
@@ -79,8 +79,8 @@ def measured(unit: Unit, runs: int, saves: int) -> dict:
     for edit in (edit_at_the_end, edit_at_the_top):  # caches are filled, as they are for a learner
         edit(unit)
         timed(command, unit.root)
-    found: dict = {"pace": pace()}
-    found |= {
+    found: dict = {
+        "pace": pace(),
         "edit": _medians(unit, runs, edit_at_the_end, lambda: timed(command, unit.root)),
         "moved": _medians(unit, runs, edit_at_the_top, lambda: timed(command, unit.root)),
     }

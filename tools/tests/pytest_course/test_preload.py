@@ -13,7 +13,7 @@ import importlib.abc, os, pathlib, sys
 WITH = {"numpy.version": "OPENBLAS_THREAD_TIMEOUT", "torch": "OMP_WAIT_POLICY"}
 
 class Count(importlib.abc.MetaPathFinder):
-    # for NumPy itself conftest.py looks without importing it
+    # conftest.py looks for NumPy itself without importing it
     wanted = {"numpy.version", "torch", "triton", "hypothesis", "anyio"}
 
     def find_spec(self, name, path=None, target=None):

@@ -53,7 +53,7 @@ COMMON = (
     f"-I{CUDA}",
 )  # a fortified longjmp refuses to change stacks
 WRAPPED = ("-r", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")  # in kernels, not in the runtime
-QUICK_LINKER = "-fuse-ld=gold"  # a quarter of the time of GNU's other one, which is everywhere
+QUICK_LINKER = "-fuse-ld=gold"  # takes a quarter of the time of GNU ld, but is not everywhere
 LINKED = ("-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-ldl")
 NEEDED = """CUDA C++ without a GPU needs a C++ compiler, and there is none here.
   Debian, Ubuntu, WSL: sudo apt install g++
