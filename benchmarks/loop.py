@@ -6,8 +6,9 @@
 In a copy of the course whose lessons are the references, so each run is what a learner's own `pytest UNIT` is. Each
 follows an edit: a comment at the end of the lesson (no kernel changes), or one at its top (every kernel moves down a
 line, and has to be compiled anew). Processor seconds are those of the process and all that it started; on a machine
-with other work they are the ones to compare. `watch` is timed from the save to the line that ends a result. `pace` is
-what a fixed piece of Python took just before: a virtual machine's processor is at times half as fast as at others.
+with other work they are the ones to compare. `watch` is timed from a save to the verdict, while one test fails: of wrong
+answers of the unit, taken from all over its tasks, each saved a second time. `pace` is what a fixed piece of Python took
+just before: a virtual machine's processor is at times half as fast as at others.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from benchmarks.watched import Watched
 from tools import ROOT
 from tools.bench import machine
 from tools.course.content import catalogue
+from tools.course.content.answers import apply, wrong_answers
 from tools.course.content.catalogue import Unit
 
 PACKAGES = ("torch", "triton", "numba-cuda", "numpy", "pytest", "hypothesis")
@@ -84,10 +86,25 @@ def measured(unit: Unit, runs: int, saves: int) -> dict:
         "edit": _medians(unit, runs, edit_at_the_end, lambda: timed(command, unit.root)),
         "moved": _medians(unit, runs, edit_at_the_top, lambda: timed(command, unit.root)),
     }
-    if saves:
-        with Watched(unit) as watched:
-            found["watch"] = _medians(unit, saves, edit_at_the_end, watched.verdict, watched.at_rest)
+    if saves and (times := watched_mistakes(unit, saves)):
+        cpu, wall = (list(column) for column in zip(*times))
+        found["watch"] = {"cpu": round(median(cpu), 2), "wall": round(median(wall), 2), "most": round(max(wall), 2)}
     return found
+
+
+def watched_mistakes(unit: Unit, most: int) -> list[tuple[float, float]]:
+    """Processor and wall seconds from a save to the verdict, of as many wrong answers of the unit."""
+    right, times = unit.lesson.read_text(encoding="utf-8"), []
+    every = wrong_answers(unit.name)
+    with Watched(unit) as watched:
+        for wrong in every[:: max(1, len(every) // most)][:most]:
+            for edit in ("# an edit\n", "# another\n"):  # the first save finds the test, the second is timed
+                watched.at_rest()
+                unit.lesson.write_text(apply(wrong, right) + edit, encoding="utf-8")
+                verdict = watched.verdict()
+            times.append(verdict)
+    unit.lesson.write_text(right, encoding="utf-8")
+    return times
 
 
 def _medians(

@@ -105,6 +105,13 @@ def reads_out(discrepancy: Discrepancy) -> str:
     return "The result depends on what out held before the call. Is out set, or added to?"
 
 
+def reads_fresh(discrepancy: Discrepancy) -> str:
+    return (
+        f"{begin(it(discrepancy))} depends on what its memory held before: "
+        "something is read there, or added to, before anything is stored."
+    )
+
+
 def share(wrong: np.ndarray) -> str:
     if wrong.all() and wrong.size > 1:
         return f"All {wrong.size} elements"
@@ -131,5 +138,6 @@ SENTENCES = {
         never_written,
         never_stored,
         reads_out,
+        reads_fresh,
     )
 }  # by the kind of discrepancy

@@ -1,4 +1,4 @@
-"""One run of a unit's tests in a process of its own, which can be stopped at any time."""
+"""One run of a unit's tests, or of one of them, in a process of its own, which can be stopped at any time."""
 
 import re
 import signal
@@ -17,6 +17,7 @@ from tools.course.content.catalogue import Unit
 
 GRACE = 1.0  # seconds for a run to end itself before it is ended
 _HINT = re.compile(r"The next hint for task (\d+):")  # how the short screen names the task in focus
+_FAILED = re.compile(r"^FAILED (.+)$", re.MULTILINE)  # and the test
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,30 @@ class Outcome:
         found = _HINT.search(COLOUR.sub("", self.text))
         return int(found[1]) if found else None
 
+    @property
+    def failed(self) -> str | None:
+        """The test whose failure is shown, as pytest calls it."""
+        found = _FAILED.search(COLOUR.sub("", self.text))
+        return found[1] if found and found[1] in dict(self.failures) else None
+
 
 class Run:
-    """Starts at once. Calls `ended(run, outcome)` in a thread of its own, unless it was stopped before."""
+    """Starts at once. Calls `ended(run, outcome)` in a thread of its own, unless it was stopped before.
 
-    def __init__(self, unit: Unit, ended: Callable[["Run", Outcome], None], ahead: Ahead,
-                 columns: int = 80, colour: bool = False):  # fmt: skip
+    test: the only one that runs. follows: it runs all tests after one has failed alone.
+    """
+
+    def __init__(self, unit: Unit, ended: Callable[["Run", Outcome], None], ahead: Ahead, columns: int = 80,
+                 colour: bool = False, test: str | None = None, follows: bool = False):  # fmt: skip
+        self.test, self.follows = test, follows
         self._ended, self._stopped = ended, False
         self._pid: int | None = None  # of the process that runs pytest, once that is known
         self._began = time.monotonic()
         self._keep = tempfile.TemporaryDirectory(prefix="course-watch-")
         self._report, self._text = Path(self._keep.name, "report.xml"), Path(self._keep.name, "text")
         self._warm = ahead.prepare(unit)
-        arguments = [unit.name, f"--junitxml={self._report}", f"--color={'yes' if colour else 'no'}"]
+        what = f"{unit.tests.relative_to(unit.root).as_posix()}::{test}" if test else unit.name
+        arguments = [what, f"--junitxml={self._report}", f"--color={'yes' if colour else 'no'}"]
         self._thread = threading.Thread(target=self._work, args=(arguments, columns), daemon=True)
         self._thread.start()
 

@@ -22,6 +22,7 @@ RESULT, HINT, LIST, ALL = "result", "hint", "list", "all"  # what the screen sho
 VIEWS = {"h": HINT, "l": LIST, "a": ALL}
 SAID_OTHERWISE = re.compile(r"[.sFExXuT-]+ *\[ *\d+%\]|Stuck\? .*")  # lines for which the screen has no use
 FAILURE = re.compile("FAILED |ERROR")  # how the part begins that shows one failure
+OTHERS = "; the other tests are running"
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -45,7 +46,9 @@ class Printed:
     def ended(self, state: State) -> None:
         print(state.result.text.rstrip())
         again = "" if state.last else f"; the next save of {state.unit.lesson.name} runs it again"
-        print(f"({_when(state)}{again})\n", flush=True)
+        print(f"({_when(state)}{OTHERS if state.run else again})\n", flush=True)
+
+    completed = ended
 
     def left(self) -> None:
         pass
@@ -58,20 +61,28 @@ class Screen:
         self.colour = not os.environ.get("NO_COLOR")
         self._keys, self._view = keys, RESULT
         self._extra: list[str] = []
+        self._failed: str | None = None  # the test whose failure was shown last
 
     # Events -------------------------------------------------------------------------------------
 
     def started(self, state: State) -> None:
         if state.outcome is None:
             _write(terminal.HOME + terminal.CLEAR_BELOW)
-        self._foot(f"Running the tests of {state.unit.name}. q quit")
+        if not (state.run and state.run.follows):
+            self._foot(f"Running the tests of {state.unit.name}. q quit")
 
     def waited(self, state: State) -> None:
-        if state.run:
+        if state.run and not state.run.follows:
             self._foot(f"Running the tests of {state.unit.name}, {state.run.seconds:.0f} s. A save starts anew, q quit")
 
     def ended(self, state: State) -> None:
-        self._view, self._extra = RESULT, []
+        self._view, self._extra, self._failed = RESULT, [], state.result.failed
+        self._draw(state)
+
+    def completed(self, state: State) -> None:
+        """As `ended`, after the run of one test: what was asked for meanwhile stays, if it is that test still."""
+        if state.result.failed != self._failed:
+            return self.ended(state)
         self._draw(state)
 
     def resized(self, state: State) -> None:
@@ -101,8 +112,9 @@ class Screen:
             return self.started(state)
         columns, rows = terminal.size()
         lines, cut = self._lines(state, columns, rows - 2)
-        said = _when(state) + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
-        keys = "" if state.run else self._key_line(state)
+        alone = state.run is not None and state.run.follows
+        said = _when(state) + OTHERS * alone + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
+        keys = "" if state.run and not alone else self._key_line(state)
         body = "\n".join([*lines, said])
         _write(f"{terminal.HOME}{terminal.CLEAR_BELOW}{body}\n{BOLD * self.colour}{keys}{PLAIN * self.colour}")
         if state.run:

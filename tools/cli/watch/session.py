@@ -1,4 +1,7 @@
-"""The session of a watch: one event after the other, until the learner quits or the input ends."""
+"""The session of a watch: one event after the other, until the learner quits or the input ends.
+
+After a save the test in focus runs alone, then all of them: whether it fails again is known sooner.
+"""
 
 import os
 import signal
@@ -85,12 +88,12 @@ class Watch:
         name = self.state.unit.name
         return Saves(self.state.unit, lambda: self._events.put((SAVED, name)))
 
-    def _start(self) -> None:
-        """Start a run; one that is under way is of no interest any more."""
+    def _start(self, test: str | None = None, follows: bool = False) -> None:
+        """Start a run of all tests, or of one; a run that is under way is of no interest any more."""
         self._stop()
         columns, _ = terminal.size()
         self.state.run = Run(self.state.unit, lambda run, outcome: self._events.put((ENDED, (run, outcome))),
-                             self._ahead, columns=min(WIDTH, columns), colour=self._face.colour)  # fmt: skip
+                             self._ahead, min(WIDTH, columns), self._face.colour, test, follows)  # fmt: skip
         self._face.started(self.state)
 
     def _stop(self) -> None:
@@ -107,9 +110,9 @@ class Watch:
             self._face.waited(state)
             return True
         if kind == SAVED and what == state.unit.name:
-            self._start()
+            self._start(state.outcome.failed if state.outcome else None)
         elif kind == ENDED and what[0] is state.run:
-            self._note(what[1])
+            self._note(*what)
         elif kind == RESIZED:
             self._face.resized(state)
         elif kind == OVER:
@@ -122,10 +125,14 @@ class Watch:
                 self._go_on(asked)
         return kind != STOP and not (state.last and state.run is None)
 
-    def _note(self, outcome: Outcome) -> None:
+    def _note(self, run: Run, outcome: Outcome) -> None:
         """The run under way has ended."""
-        state = self.state
-        state.run, state.outcome, state.when = None, outcome, datetime.now()
-        self._face.ended(state)
-        if not state.last:
+        state, state.run = self.state, None
+        if run.test and outcome.failed is None:  # it passes, or there is no such test any more
+            return self._start()
+        state.outcome, state.when = outcome, datetime.now()
+        if run.test:
+            self._start(follows=True)
+        (self._face.completed if run.follows else self._face.ended)(state)
+        if not (state.run or state.last):
             self._ahead.prepare(state.unit)

@@ -323,6 +323,28 @@ def test_elements_that_are_never_written_are_told_from_wrong_ones(make, values, 
     assert cause_of(partly, make(values), oracle=opposite) == "never_written"
 
 
+def test_a_count_that_begins_with_what_out_held_is_told():
+    def count(x, *, out=None):
+        out = torch.empty(1, dtype=torch.int32) if out is None else out
+        return out.add_(len(x))
+
+    def zeros_and_count(x, *, out=None):
+        return count(x, out=torch.zeros(1, dtype=torch.int32) if out is None else out)
+
+    for function in (count, zeros_and_count):
+        assert cause_of(function, torch.ones(3), oracle=lambda x: torch.tensor([len(x)], dtype=torch.int32)) == "reads_out"
+
+
+def test_a_count_that_differs_from_call_to_call_does_not_depend_on_out():
+    calls = iter(range(99))
+
+    def count(x, *, out=None):
+        out = torch.empty(1, dtype=torch.int32) if out is None else out
+        return out.fill_(len(x) + 1 + next(calls))
+
+    assert cause_of(count, torch.ones(3), oracle=lambda x: torch.tensor([len(x)], dtype=torch.int32)) != "reads_out"
+
+
 def test_a_result_that_is_nan_by_computation_was_written():
     def root(x, *, out=None):
         out = np.empty_like(x) if out is None else out
@@ -557,9 +579,20 @@ def test_an_element_that_was_never_stored_and_is_right_by_chance_is_told_too():
         assert_matches(opposite, torch.tensor([3.0, 0.0, 2.0]), oracle=lambda x: -x)
 
 
-def test_an_element_that_was_computed_of_what_was_never_stored_is_only_wrong():
+def test_a_result_that_was_computed_from_what_was_never_stored_is_told_each_time():
     def opposite(x):
         scratch = torch.empty_like(x)
-        return scratch + x
+        return scratch + x, -x
 
-    assert cause_of(opposite, torch.tensor([3.0, 1.5, 2.0]), oracle=lambda x: -x) != "never_stored"
+    with pytest.raises(Mismatch, match=r"result\[0\] depends on what its memory held before: something is") as caught:
+        assert_matches(opposite, torch.tensor([3.0, 1.5, 2.0]), oracle=lambda x: (-x, -x))
+    assert caught.value.cause == "reads_fresh"
+
+
+def test_a_result_that_changes_by_itself_does_not_depend_on_what_memory_held():
+    calls = iter(range(99))
+
+    def opposite(x):
+        return next(calls) + torch.empty_like(x).copy_(x)
+
+    assert cause_of(opposite, torch.tensor([3.0, 1.5, 2.0]), oracle=lambda x: -x) not in ("never_stored", "reads_fresh")

@@ -74,6 +74,18 @@ def test_the_task_in_focus_is_the_one_whose_hint_is_offered(start, line, focus):
     assert outcome(outcomes).focus == focus
 
 
+def test_the_test_in_focus_is_the_one_that_is_shown_if_the_report_has_it(start):
+    _, outcomes = start(XML + "\nprint('3 tests\\n\\nFAILED test_two\\n  in line 3')")
+    assert outcome(outcomes).failed == "test_two"
+    _, outcomes = start(XML + "\nprint('FAILED test_four')")
+    assert outcome(outcomes).failed is None
+
+
+def test_pytest_gets_the_one_test_that_is_to_run(start):
+    _, outcomes = start("print(sys.argv[1])", test="test_two[a b]")
+    assert outcome(outcomes).text == f"week1/day1/{start.unit.tests.name}::test_two[a b]\n"
+
+
 def test_pytest_gets_the_unit_the_width_and_whether_to_colour(start):
     says = "import os; print(sys.argv[1], os.environ['COLUMNS'], sys.argv[3:])"
     assert outcome(start(says, columns=60, colour=True)[1]).text == "week1/day1 60 ['--color=yes']\n"

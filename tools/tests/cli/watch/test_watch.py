@@ -70,8 +70,11 @@ def test_a_learner_goes_from_wrong_to_right_and_asks_for_a_hint_the_list_and_all
     assert len([line for line in shown if line.startswith("FAILED ")]) == 1
     assert len(shown) <= 24
 
+    assert any("; the other tests are running" in line for line in shown)
+
     child.send("h")
-    child.expect(WAITING)
+    for _ in range(2):  # and once more when the other tests have run
+        child.expect(WAITING)
     shown = screen(child)
     assert "week1/day1: hint 1 of 3 for task 1" in shown
     assert any(re.fullmatch(r"\d\d:\d\d:\d\d, \d+\.\d s; \d+ lines cut, a shows all", line) for line in shown)

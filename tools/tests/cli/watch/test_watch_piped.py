@@ -9,6 +9,7 @@ import pytest
 
 from tools.cli.__main__ import main
 from tools.tests.cli.watch.watching import DAY, DOUBLE, ENDLESS, LESSON, LONG, SMALL, Place, environment, running, write
+from tools.tests.conftest import needs_solutions
 
 
 @pytest.fixture
@@ -92,6 +93,30 @@ def test_an_editor_that_renames_and_several_files_at_once_make_one_run(small, pi
     assert "got 4" in text
     rest, _ = child.communicate(timeout=LONG)
     assert rest.strip() == ""
+
+
+@needs_solutions
+def test_after_a_save_the_test_in_focus_runs_alone_and_then_all_do(real, piped):
+    course, place = real
+    course.solve(DAY)
+    right = course.read(LESSON)
+    child = piped(place)
+    assert "Green" in result(child)
+
+    wrong = right.replace("total += a[i, p] * b[p, j]", "total = a[i, p] * b[p, j]")
+    course.write(LESSON, wrong)
+    assert "12 wait for task 1" in result(child)
+    course.write(LESSON, wrong + "# still\n")
+    text = result(child)
+    assert "FAILED test_naive_multiplies_the_matrices_of_the_lesson" in text
+    assert "\n1 failed in " in text
+    assert text.endswith(" s; the other tests are running)\n")
+    assert "12 wait for task 1" in result(child)
+
+    course.write(LESSON, right)
+    assert "Green" in result(child)
+    rest, _ = child.communicate(timeout=LONG)
+    assert (child.returncode, rest.strip()) == (0, "")
 
 
 def test_a_syntax_error_and_a_lost_lesson_are_results_like_others(real, piped):
