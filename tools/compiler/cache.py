@@ -1,6 +1,8 @@
 """The cache of compiled kernels, CUDA's too: Triton's own, in the course's folder, with a cheaper key."""
 
+import base64
 import functools
+import hashlib
 import os
 import shutil
 from contextlib import suppress
@@ -17,6 +19,18 @@ def folder() -> Path:
     with suppress(OSError):
         ours.mkdir(parents=True, exist_ok=True)
     return ours if os.access(ours, os.W_OK) else Path.home() / ".triton" / "cache"  # Triton's own choice
+
+
+def key_of(text: str) -> str:
+    """A name for a folder, the same for the same text."""
+    return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+
+
+def write(file: Path, contents: bytes) -> None:
+    """All of it at once: another process may do the same at this moment."""
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+    unfinished.write_bytes(contents)
+    unfinished.replace(file)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
-from tools.compiler import CompileError, NoCompiler, diagnostics, machine_code, memory
+from tools.compiler import CompileError, NoCompiler, cache, diagnostics, machine_code, memory
 from tools.compiler.evidence import Kernel
 from tools.compiler.numba.code import Assembled, Code, Rejected, assemble, no_compiler
 from tools.models.chips import Chip, chip
@@ -162,15 +162,25 @@ def _assembled(source: Source, target: Chip) -> tuple[Code, Assembled]:
 
 
 def to_ptx(source: Source, target: Chip) -> str:
-    """The PTX of this kernel alone. Raises CompileError, NoCompiler."""
+    """The PTX of this kernel alone, kept in the cache. Raises CompileError, NoCompiler."""
     nvrtc = _library()
     text = f'#line {source.above + 1} "{source.file}"\n{source.code}'
+    options = _options(source, target)
+    made_of = "{} {}".format(*_checked(nvrtc.nvrtcVersion())), *options, source.name, text
+    kept = cache.folder() / cache.key_of("\n".join(made_of)) / "nvrtc.ptx"
+    if not kept.is_file():
+        ptx = _compile(nvrtc, source, target, text, options)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        cache.write(kept, ptx.encode())
+    return kept.read_text(encoding="utf-8")
+
+
+def _compile(nvrtc: Any, source: Source, target: Chip, text: str, options: list[str]) -> str:
     program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], []))
     try:
         if "<" in source.name:
             _checked(nvrtc.nvrtcAddNameExpression(program, source.name.encode()))
-        options = [option.encode() for option in _options(source, target)]
-        if nvrtc.nvrtcCompileProgram(program, len(options), options)[0]:
+        if nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])[0]:
             log = _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
             raise _no_header(log) or _complaint(source, target, log)
         entry = source.name

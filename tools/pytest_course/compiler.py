@@ -1,6 +1,7 @@
 """The compiler's process starts before the lesson is imported here, and imports it at the same time.
 
-Only for days that ask the compiler, and only once some kernel is written: a stub has nothing to compile.
+Only for days that ask the compiler, and only once some kernel is written: a stub has nothing to compile. Where single
+tests are named, it starts when one of them asks: most do not, and it costs more than the rest of such a run.
 """
 
 from collections.abc import Generator
@@ -30,7 +31,8 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     source = lesson.read_text(encoding="utf-8", errors="replace") if lesson.is_file() else ""
     if not run.remote:
         preload.libraries(tests, source)
-    at_once = parent.config.getini("course_compiler") == "at once"
+    single = any("::" in argument for argument in parent.config.args)
+    at_once = parent.config.getini("course_compiler") == "at once" and not single
     if at_once and ASKS in tests and any(written in source for written in WRITTEN):
         begin_compiler(unit.module, lesson, copied=not run.remote)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -13,10 +14,19 @@ from tools.stem import ASLEEP
 
 PATIENCE = 1.0  # seconds for it to end by itself; while it imports it hears nothing
 PROGRAM = str(Path(__file__).with_name("warm.py"))
-# Those of pytest and of the course that each run imports. Not the plugins: pytest rewrites their assertions.
-ALWAYS = ("numpy", "_pytest.config", "_pytest.python", "_pytest.terminal", "_pytest.fixtures",
-          "tools.check", "tools.check.compiled", "tools.worker.limit", "tools.course.content.answers",
-          "tools.course.learner.activity", "tools.course.learner.current", "tools.course.learner.hints")  # fmt: skip
+# Those of pytest and of the course that each run imports, and of pytest-html's. Not the plugins themselves: pytest
+# rewrites their assertions.
+ALWAYS = ("numpy.random", "_pytest.config", "_pytest.python", "_pytest.terminal", "_pytest.fixtures", "jinja2",
+          "tools.check", "tools.check.compiled", "tools.check.diagnosis", "tools.check.inputs", "tools.worker.limit",
+          "tools.course.content.answers", "tools.course.learner.activity", "tools.course.learner.current",
+          "tools.course.learner.hints", "tools.sim.triton.programs")  # fmt: skip
+# What only some import: how a file says so, and the module.
+SOME = {
+    r"^import torch": "torch",
+    r"^from tools\.gpu import .*\bcuda\b": "tools.sim.cuda",
+    r"^from tools\.gpu import .*\bcupy\b": "tools.sim.cupy",
+    r"^(from|import) hypothesis": "hypothesis",
+}
 
 
 class Warm:
@@ -91,7 +101,9 @@ class Ahead:
 
 def slow_imports(unit: Unit) -> list[str]:
     """The modules that a run of the unit's tests will import, and that take a while."""
-    with suppress(OSError, UnicodeDecodeError):
-        if any("import torch" in file.read_text(encoding="utf-8") for file in (unit.lesson, unit.tests)):
-            return ["torch", *ALWAYS]
-    return list(ALWAYS)
+    try:
+        texts = [file.read_text(encoding="utf-8") for file in (unit.lesson, unit.tests)]
+    except (OSError, UnicodeDecodeError):  # the run says it
+        texts = []
+    some = (module for line, module in SOME.items() if any(re.search(line, text, re.MULTILINE) for text in texts))
+    return [*some, *ALWAYS]

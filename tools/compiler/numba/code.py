@@ -1,14 +1,10 @@
 """From Python to machine code without a GPU: PTX by Numba and NVVM, a cubin by nvJitLink."""
 
-import base64
-import hashlib
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,8 +33,7 @@ class Code:
     @property
     def key(self) -> str:
         """The same whenever the same code comes out."""
-        text = f"{self.chip.key} {self.max_registers}\n{_VERSION.sub('', self.ptx)}"
-        return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+        return cache.key_of(f"{self.chip.key} {self.max_registers}\n{_VERSION.sub('', self.ptx)}")
 
     @property
     def shared(self) -> int:
@@ -119,27 +114,26 @@ def _device(capability: tuple[int, int]) -> Iterator[None]:
 
 
 def assemble(code: Code) -> Assembled:
-    """Machine code, kept in the cache beside the PTX. Raises Rejected."""
+    """Machine code, kept in the cache beside the PTX and what the assembler said. Raises Rejected."""
+    from cuda.bindings import nvjitlink
+
     folder = cache.folder() / code.key
-    known = folder.is_dir()
-    folder.mkdir(parents=True, exist_ok=True)
-    cubin, log = _link(code)
     file = folder / f"{code.name[:150]}.cubin"
-    _keep(file, cubin)
-    _keep(file.with_suffix(".ptx"), code.ptx.encode())
+    said = folder / "nvjitlink {}.{}.log".format(*nvjitlink.version())
+    known = file.is_file() and said.is_file()
+    if known:
+        log = said.read_text(encoding="utf-8")
+    else:
+        cubin, log = _link(code)
+        folder.mkdir(parents=True, exist_ok=True)
+        for place, contents in (file, cubin), (file.with_suffix(".ptx"), code.ptx.encode()), (said, log.encode()):
+            cache.write(place, contents)
     if used := _USED.search(log):
         local = max(map(int, _STACK.findall(log)), default=0)
         return Assembled(int(used[1]), sum(map(int, _SPILLED.findall(log))), known, local)
     # Where a driver is installed the linker may find the cubin in its cache; nothing is assembled, and nothing said.
     registers, stack = machine_code.resources(file)
     return Assembled(registers, machine_code.spills(file), known, stack)
-
-
-def _keep(file: Path, contents: bytes) -> None:
-    """Another process may do the same at this moment."""
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
-    unfinished.write_bytes(contents)
-    unfinished.replace(file)
 
 
 def _link(code: Code) -> tuple[bytes, str]:
