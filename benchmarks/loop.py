@@ -6,9 +6,9 @@
 In a copy of the course whose lessons are the references, so each run is what a learner's own `pytest UNIT` is. Each
 follows an edit: a comment at the end of the lesson (no kernel changes), or one at its top (every kernel moves down a
 line, and has to be compiled anew). Processor seconds are those of the process and all that it started; on a machine
-with other work they are the ones to compare. `watch` is timed from a save to the verdict, while one test fails: of wrong
-answers of the unit, taken from all over its tasks, each saved a second time. `pace` is what a fixed piece of Python took
-just before: a virtual machine's processor is at times half as fast as at others.
+with other work they are the ones to compare. `watch` is timed from a save to the verdict, while one test fails: of
+wrong answers of the unit, taken from all over its tasks, each saved a second time. `pace` is what a fixed piece of
+Python took just before: a virtual machine's processor is at times half as fast as at others.
 """
 
 import argparse

@@ -416,13 +416,13 @@ def test_finds_a_tenth_more_in_noise_and_drift(rng):
 
 @pytest.mark.task(4)
 def test_refuses_a_verdict_on_a_function_against_itself(rng):
-    """The chance of a verdict is 4 percent for 20 pairs: two of fifty are usual, more than seven were bad luck."""
+    """The chance of a verdict is 4 percent for 20 pairs: two of fifty are usual, twelve are one case in a million."""
     verdicts = []
     for seed in rng.integers(2**31, size=50).tolist():
         gpu = fake_gpu(ours=100.0, noise=0.3, seed=seed)
         verdicts.append(lesson.compare(gpu.ours, gpu.ours, gpu, pairs=20))
     verdicts_on_nothing = 50 - verdicts.count("cannot say")
-    assert verdicts_on_nothing <= 7
+    assert verdicts_on_nothing <= 11
 
 
 @pytest.mark.task(3, 4)
