@@ -73,9 +73,12 @@ def test_chips_differ():
     assert kernels["t4"].occupancy.of_warps == 32 and kernels["b200"].occupancy.of_warps == 64
 
 
-def test_what_was_compiled_before_comes_from_the_cache():
-    compiled(Source(CODE, "copy"))
+def test_what_was_compiled_before_comes_from_the_cache(monkeypatch):
+    known = compiled(Source(CODE, "copy"))
+    for asked in ("nvrtc._compile", "numba.code._link"):  # neither compiler nor assembler is asked again
+        monkeypatch.setattr(f"tools.compiler.{asked}", None)
     again = compiled(Source(CODE, "copy"))
+    assert (again.registers, again.spills, again.sass) == (known.registers, known.spills, known.sass)
     assert again.from_cache and ".entry copy(" in again.text("ptx") and ".entry spills(" not in again.text("ptx")
 
 
