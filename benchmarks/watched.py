@@ -7,9 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+from tools.cli.watch.screens import OTHERS
 from tools.course.content.catalogue import Unit
 
-END_OF_RESULT = re.compile(r"\(\d\d:\d\d:\d\d, [\d.]+ s(; the other tests are running)?")  # the line below each
+END_OF_RESULT = re.compile(rf"\(\d\d:\d\d:\d\d, [\d.]+ s({OTHERS})?")  # the line below each result
 REST = 0.5  # seconds without work, after which all that is made ready for the next save is ready
 TICKS = os.sysconf("SC_CLK_TCK")
 

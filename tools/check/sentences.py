@@ -107,8 +107,8 @@ def reads_out(discrepancy: Discrepancy) -> str:
 
 def reads_fresh(discrepancy: Discrepancy) -> str:
     return (
-        f"{begin(it(discrepancy))} depends on what its memory held before: "
-        "something is read there, or added to, before anything is stored."
+        f"{begin(it(discrepancy))} depends on what new memory held, as torch.empty gives it. "
+        "What is read there, or added to, before it is stored?"
     )
 
 

@@ -46,7 +46,7 @@ class Printed:
     def ended(self, state: State) -> None:
         print(state.result.text.rstrip())
         again = "" if state.last else f"; the next save of {state.unit.lesson.name} runs it again"
-        print(f"({_when(state)}{OTHERS if state.run else again})\n", flush=True)
+        print(f"({_when(state)}{OTHERS if state.others_run else again})\n", flush=True)
 
     completed = ended
 
@@ -61,28 +61,25 @@ class Screen:
         self.colour = not os.environ.get("NO_COLOR")
         self._keys, self._view = keys, RESULT
         self._extra: list[str] = []
-        self._failed: str | None = None  # the test whose failure was shown last
 
     # Events -------------------------------------------------------------------------------------
 
     def started(self, state: State) -> None:
         if state.outcome is None:
             _write(terminal.HOME + terminal.CLEAR_BELOW)
-        if not (state.run and state.run.follows):
+        if not state.others_run:
             self._foot(f"Running the tests of {state.unit.name}. q quit")
 
     def waited(self, state: State) -> None:
-        if state.run and not state.run.follows:
+        if state.run and not state.others_run:
             self._foot(f"Running the tests of {state.unit.name}, {state.run.seconds:.0f} s. A save starts anew, q quit")
 
     def ended(self, state: State) -> None:
-        self._view, self._extra, self._failed = RESULT, [], state.result.failed
+        self._view, self._extra = RESULT, []
         self._draw(state)
 
     def completed(self, state: State) -> None:
-        """As `ended`, after the run of one test: what was asked for meanwhile stays, if it is that test still."""
-        if state.result.failed != self._failed:
-            return self.ended(state)
+        """All tests have run, and the one in focus is still that one: what was asked for meanwhile stays."""
         self._draw(state)
 
     def resized(self, state: State) -> None:
@@ -112,9 +109,8 @@ class Screen:
             return self.started(state)
         columns, rows = terminal.size()
         lines, cut = self._lines(state, columns, rows - 2)
-        alone = state.run is not None and state.run.follows
-        said = _when(state) + OTHERS * alone + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
-        keys = "" if state.run and not alone else self._key_line(state)
+        said = _when(state) + OTHERS * state.others_run + (f"; {quantity(cut, 'line')} cut, a shows all" if cut else "")
+        keys = "" if state.run and not state.others_run else self._key_line(state)
         body = "\n".join([*lines, said])
         _write(f"{terminal.HOME}{terminal.CLEAR_BELOW}{body}\n{BOLD * self.colour}{keys}{PLAIN * self.colour}")
         if state.run:

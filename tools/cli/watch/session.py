@@ -130,9 +130,10 @@ class Watch:
         state, state.run = self.state, None
         if run.test and outcome.failed is None:  # it passes, or there is no such test any more
             return self._start()
+        as_before = run.follows and state.result.failed == outcome.failed
         state.outcome, state.when = outcome, datetime.now()
         if run.test:
             self._start(follows=True)
-        (self._face.completed if run.follows else self._face.ended)(state)
+        (self._face.completed if as_before else self._face.ended)(state)
         if not (state.run or state.last):
             self._ahead.prepare(state.unit)

@@ -31,6 +31,11 @@ class State:
         assert self.outcome is not None
         return self.outcome
 
+    @property
+    def others_run(self) -> bool:
+        """Has the test in focus failed again, alone, and do all of them run now?"""
+        return self.run is not None and self.run.follows
+
     def fresh(self) -> Unit:
         """The unit as its files are now. Raises NoSuchUnit, BrokenCourseFile."""
         return catalogue.unit(self.unit.name, self.root)
