@@ -19,7 +19,14 @@ from tools.selfcheck.verdicts import Verdict
 
 FILE = "floors.toml"
 ROOMS = "tools/tests"
-OF_LESSONS = ("lesson tests", "lesson tests, remote", "tests seen red", "wrong answers", "broken machines")
+OF_LESSONS = (
+    "lesson tests",
+    "lesson tests, remote",
+    "tests of the unit",
+    "tests seen red",
+    "wrong answers",
+    "broken machines",
+)
 OF_UNITS = (*OF_LESSONS, "static rules")
 MUTANTS = "mutants made"  # all that the machine makes of a unit; which of them run differs from form to form
 OF_TESTS = (*TESTS.values(), "dev tests")

@@ -18,7 +18,7 @@ from tools.selfcheck.memory import EVERYTHING
 from tools.selfcheck.results import Result, TestResult, Variant
 from tools.selfcheck.static.commands import commands_exist
 from tools.selfcheck.supervise import run_variants
-from tools.selfcheck.variants import quick_variants, variants
+from tools.selfcheck.variants import OF_A_UNIT, quick_variants, variants
 from tools.selfcheck.verdicts import Verdict
 
 Tell = Callable[..., None]  # phase, detail
@@ -42,7 +42,7 @@ ASKS_FOR_TORCH = re.compile(r"^\s*(?:import|from) (?:torch|triton)\b", re.MULTIL
 LINES = 12  # of what pytest said last, where it stopped
 ENDED = (0, 1)  # exit codes of pytest: it ran all tests, and some failed or none did
 SLOW = ("pytest_course",)  # its tests run pytest hundreds of times; with the others it is the size that tells
-OF_CONTENT = ("docs", "pages", "units", "weeks")  # rooms that read lessons, pages and texts; the others test tools/
+OF_CONTENT = ("docs", "pages", "weeks")  # rooms that read lessons, pages and texts; the others test tools/
 TESTS = {"tools": "tests of the tools", "content": "tests of the content"}
 
 
@@ -54,7 +54,7 @@ def tests_of(part: str, root: Path) -> list[Path]:
 
     tests = root / "tools" / "tests"
     folders = {tests / file.relative_to(tests).parts[0] for file in tests.rglob("test_*.py")}
-    rooms = [path for path in folders if _part(path) == part]
+    rooms = [path for path in folders if _part(path) == part and path != root / OF_A_UNIT]  # each unit runs its own
     return sorted(rooms, key=lambda path: (path.name not in SLOW, -size(path), path))
 
 
@@ -257,6 +257,7 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
         Verdict("units", unit.name, bool(reference.tests), "no test ran"),
         *verdicts.judge_reference(unit.name, reference, "lesson tests"),
         *verdicts.judge_reference(unit.name, remote, "lesson tests, remote"),
+        *(verdict for result in of_kind.get("unit", []) for verdict in verdicts.judge_tests(unit.name, result)),
         *verdicts.judge_killed(unit.name, stub, rejections),
         *(verdict for verdict in judgements.values() if verdict),
         *verdicts.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),

@@ -10,9 +10,12 @@ TRIES = 3  # so often may a test of speed be undecided before that is its outcom
 
 @dataclass(frozen=True)
 class Variant:
-    """One lesson under its tests: the reference, the stub, a wrong answer, a broken machine or a mutant."""
+    """One lesson under its tests: the reference, the stub, a wrong answer, a broken machine or a mutant.
 
-    kind: str  # reference, remote, stub, wrong, broken, mutant, tools
+    Two kinds are no lesson's: "tools", tests in a room of tools/tests, and "unit", those made there for one unit.
+    """
+
+    kind: str  # reference, remote, stub, wrong, broken, mutant, unit, tools
     name: str  # of the wrong answer, machine or mutant; "" for the others
     arguments: tuple[str, ...]  # for pytest
     limit: float = 60.0  # seconds that one test may take
@@ -24,6 +27,10 @@ class Variant:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".strip()
+
+    @property
+    def of_lesson(self) -> bool:
+        return self.kind not in ("unit", "tools")
 
     to_json = asdict
 

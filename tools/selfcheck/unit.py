@@ -156,7 +156,7 @@ class Collector:
         return self.said and _function(item) in self.rejecting or None
 
     def pytest_collectreport(self, report: Any) -> None:
-        if report.failed or (report.skipped and self.variant.kind == "tools"):
+        if report.failed or (report.skipped and not self.variant.of_lesson):
             self.send("test", nodeid=report.nodeid, function="(collection)", outcome=report.outcome, text=_text(report))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -170,7 +170,7 @@ class Collector:
         if report.failed and _function(item) in self.variant.rejected_by:
             self.rejecting.add(_function(item))
             self.said |= contains(_text(report), self.variant.says)
-        lesson = {} if self.variant.kind == "tools" else _facts(report)
+        lesson = _facts(report) if self.variant.of_lesson else {}
         self.send(
             "test",
             nodeid=report.nodeid,

@@ -15,6 +15,7 @@ from tools.selfcheck.results import Variant
 
 SEED = 28  # a verdict can be repeated, and no unlucky draw turns it: learners' runs see the other draws
 MUTANT_LIMIT = 10.0  # seconds for one test of a mutant; it may loop for ever
+OF_A_UNIT = "tools/tests/units"  # tests that are made for each unit; no copy of the course has them
 FEW = ("-o", "course_compiler=when asked")  # of few tests, that is; most of them ask no compiler
 
 
@@ -70,6 +71,8 @@ def variants(
             )
         )
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
+    if (root / OF_A_UNIT).is_dir():
+        found.append(Variant("unit", "", ("-q", "-p", "no:cacheprovider", OF_A_UNIT, f"--unit={unit.name}")))
     every = unit_mutants(unit, root)
     judged = every if most is None else [mutant for mutant in every if mutant.id not in excused]
     for number, mutant in enumerate(sample(judged, most)):

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest import ExitCode
+
 from tools.course.content.answers import BadAnswer, Broken, Wrong
 from tools.selfcheck.results import Result, TestResult
 
@@ -35,6 +37,15 @@ def judge_reference(unit: str, result: Result, kind: str) -> Verdicts:
         if not test.waits:  # a skip is no pass
             detail = f"{test.outcome}\n{quote(test.text)}"
             yield Verdict(kind, f"{unit}: {_name(test)}", test.outcome == "passed", detail)
+
+
+def judge_tests(unit: str, result: Result) -> Verdicts:
+    """Every test that is made for the unit, and is no lesson's, passes; a unit may have none."""
+    if result.died or result.exit not in (ExitCode.OK, ExitCode.TESTS_FAILED, ExitCode.NO_TESTS_COLLECTED):
+        yield Verdict("tests of the unit", unit, False, f"{result.died or f'exit code {result.exit}'}\n{result.said}")
+    for test in result.tests:
+        if test.outcome != "skipped":
+            yield Verdict("tests of the unit", f"{unit}: {test.nodeid}", test.outcome == "passed", quote(test.text))
 
 
 # Killing -----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """A week that nobody told the tools about: its folder alone puts it on every list, page and check."""
 
+import re
 import shutil
 import sys
 from datetime import date
@@ -35,20 +36,29 @@ writes = "the same again"
 
 @pytest.fixture(scope="module")
 def course(given, tmp_path_factory) -> Course:
-    """A copy of the course with a ninth week, of two units."""
+    """A copy of the course with one of its weeks, and a ninth of two units."""
     course = Course(tmp_path_factory.mktemp("another"), given)
     shutil.copytree(ROOT / "docs", course.folder / "docs")
+    _leave_one_week(course)
     for unit, module in (("week9/day1", "adding"), ("week9/katas/counting", "counting")):
         for path, text in small_day.files(unit, module).items():
             (course.folder / path).parent.mkdir(parents=True, exist_ok=True)
             course.write(path, text)
     (course.folder / "CONTRIBUTING.md").unlink()  # it names tests of the tools, which no copy holds
-    section = "## Words of the field\n\n"
-    words = f"{section}- **abacus**: what adds without a GPU. [week9/day1]\n"
-    course.write("docs/GLOSSARY.md", course.read("docs/GLOSSARY.md").replace(section, words))
+    words = "\\1- **abacus**: what adds without a GPU. [week9/day1]\n\n"  # no others: their weeks are not all here
+    glossary = re.sub("(## Words of the field\n\n).*\n\n(?=## )", words, course.read("docs/GLOSSARY.md"), flags=re.DOTALL)
+    course.write("docs/GLOSSARY.md", glossary)
     course.write("week9/week.toml", WEEK)
     course.write("week9/README.md", README)
     return course
+
+
+def _leave_one_week(course: Course) -> None:
+    """It is enough before the ninth: without figures, which would name the others, and its running table of them."""
+    for folder in [course.folder / "benchmarks", *course.folder.glob("week*"), *course.folder.glob("reference/week*")]:
+        if folder.name != "week1":
+            shutil.rmtree(folder)
+    course.write("week1/week.toml", course.read("week1/week.toml").partition("\n[journey]")[0] + "\n")
 
 
 def command(course: Course, *words: str) -> Ran:
