@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tools import ROOT
@@ -194,6 +194,8 @@ def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
     plans = [plan(job, memory, ROOT) for job in jobs]
     known = [found for each in plans for found in each.known]
     left = [each for each in plans if each.left]
+    if sum(each.of_unit for each in left) == 1:  # as after an edit of one lesson, which nobody should wait for
+        left = [replace(each, processes=AT_ONCE) for each in left]
     pool = ThreadPoolExecutor(AT_ONCE)
     with Progress(each.job[0] for each in left) as progress:
         try:
@@ -208,7 +210,7 @@ def _run(jobs: list[Job], fresh: bool) -> list[Findings]:
 
 def _remembered(plans: list[Plan]) -> list[Findings]:
     whole, some = (sum(bool(each.known) and bool(each.left) == left for each in plans) for left in (False, True))
-    of_others = f", and test files of {some}" if some else ""
+    of_others = f", and parts of {some}" if some else ""
     note = f"{whole} of {len(plans)} jobs{of_others}, as nothing that they depend on has changed; --fresh runs them"
     return [Findings("remembered", notes=[note])] if whole or some else []
 
@@ -221,7 +223,10 @@ def _jobs(wanted: Sequence[str], units: list[Unit], options: argparse.Namespace,
         "units": [(unit.name, partial(parts.check_unit, unit, ROOT, most=most, absent=absent)) for unit in units],
         "content": _tests("content", thorough),
         "quick": [(unit.name, partial(parts.check_quickly, unit, ROOT)) for unit in units],
-        "static": [("static", partial(parts.check_texts, units, ROOT))],
+        "static": [
+            ("static", partial(parts.check_texts, units, ROOT)),
+            ("static", partial(parts.check_files, units, ROOT)),
+        ],
         "golden": [("transcripts", partial(parts.check_transcript, each, ROOT)) for each in golden.TRANSCRIPTS],
         "dev": [
             ("dev", partial(parts.check_style, ROOT)),

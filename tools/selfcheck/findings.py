@@ -18,7 +18,7 @@ class Findings:
     skips: Counter = field(default_factory=Counter)
     unjudged: Counter = field(default_factory=Counter)
     seconds: float = 0.0
-    pieces: dict[str, "Findings"] = field(default_factory=dict)  # by test file, where a job runs several
+    pieces: dict[str, "Findings"] = field(default_factory=dict)  # by test file or unit, where a job has several
 
     @property
     def passed(self) -> bool:

@@ -17,7 +17,7 @@ from tools.selfcheck.findings import Findings
 from tools.selfcheck.memory import EVERYTHING
 from tools.selfcheck.results import Result, TestResult, Variant
 from tools.selfcheck.static.commands import commands_exist
-from tools.selfcheck.supervise import run_variants
+from tools.selfcheck.supervise import run_shared, run_variants
 from tools.selfcheck.variants import OF_A_UNIT, quick_variants, variants
 from tools.selfcheck.verdicts import Verdict
 
@@ -63,14 +63,14 @@ def _part(path: Path) -> str:
 
 
 def check_tests(
-    path: Path, root: Path, tell: Tell, thorough: bool = False, files: Sequence[str] | None = None
+    path: Path, root: Path, tell: Tell, thorough: bool = False, only: Sequence[str] | None = None
 ) -> Findings:
     """The tests in one of tests_of, in one process; its `pieces` are those of each test file.
 
-    thorough: all of what is else a sample. files: those to run, relative to the root; all if there are none named.
+    thorough: all of what is else a sample. only: the files to run, relative to the root; None for all.
     """
     tell("running", path.name)
-    paths = [path] if files is None else [root / file for file in files]
+    paths = [path] if only is None else [root / file for file in only]
     options = ["--thorough"] if thorough else []
     return _tested(_part(path), TESTS[_part(path)], paths, root, *options)
 
@@ -163,25 +163,41 @@ def _of_tests(name: str, kind: str, tests: list[TestResult]) -> Findings:
     return found
 
 
-def check_texts(units: list[Unit], root: Path, tell: Tell) -> Findings:
-    """The rules that need no run, for each unit, and the commands that any text tells someone to type."""
-    tell("reading")
+def check_files(units: list[Unit], root: Path, tell: Tell, only: Sequence[str] | None = None) -> Findings:
+    """The rules that need no run, and look at a unit's own files; its `pieces` are those of each unit.
+
+    only: names of the units whose files are looked at; None for all.
+    """
     found = Findings("static")
     for unit in units:
-        for rule, problems in static.check_unit(unit, root).items():
-            found.verdicts.append(_rule(f"{unit.name}: {rule}", problems))
-    found.verdicts.append(_rule("commands exist", list(commands_exist(root))))
+        if only is None or unit.name in only:
+            tell("reading", unit.name)
+            found.pieces[unit.name] = Findings("static", _rules(unit, static.check_unit(unit, root)))
+    found.verdicts = [verdict for piece in found.pieces.values() for verdict in piece.verdicts]
     return found
+
+
+def check_texts(units: list[Unit], root: Path, tell: Tell) -> Findings:
+    """Those that look at several units, and at the commands that any text tells someone to type."""
+    tell("reading", "all texts")
+    found = [verdict for unit in units for verdict in _rules(unit, static.check_place(unit, root))]
+    return Findings("static", [*found, _rule("commands exist", list(commands_exist(root)))])
+
+
+def _rules(unit: Unit, found: dict[str, list]) -> list[Verdict]:
+    return [_rule(f"{unit.name}: {rule}", problems) for rule, problems in found.items()]
 
 
 def _rule(subject: str, problems: list) -> Verdict:
     return Verdict("static rules", subject, not problems, "\n".join(map(str, problems)))
 
 
-def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, absent: Sequence[str] = ()) -> Findings:
-    """All variants of a unit's lesson, in one process as long as it lives. most: mutants; None for all.
+def check_unit(
+    unit: Unit, root: Path, tell: Tell, most: int | None = None, absent: Sequence[str] = (), processes: int = 1
+) -> Findings:
+    """All variants of a unit's lesson, in one process as long as it lives, or in several that share them.
 
-    absent: packages that the course wants and that are not here.
+    most: mutants; None for all. absent: packages that the course wants and that are not here.
     """
     with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
         try:
@@ -198,7 +214,7 @@ def check_unit(unit: Unit, root: Path, tell: Tell, most: int | None = None, abse
             count = sum(other.kind == variant.kind for other in plan)
             tell(variant.kind, f"{done[variant.kind]} of {count}  {variant.name}")
 
-        results = run_variants(plan, root, begun, preloaded(unit, root))
+        results = run_shared(plan, processes, root, begun, preloaded(unit, root))
     found = judged(unit, root, results, excused)
     entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     return without_what_waits(found, results[0], entries) if absent else found
@@ -252,12 +268,13 @@ def judged(unit: Unit, root: Path, results: list[Result], excused: dict[str, str
     entries: list[Wrong | Broken] = [*wrong_answers(unit.name, root), *broken_machines(unit.name, root)]
     rejections = list(zip(entries, [*of_kind.get("wrong", []), *of_kind.get("broken", [])], strict=True))
     judgements = {entry.name: verdicts.judge_wrong(unit.name, entry, result, stub) for entry, result in rejections}
-    found = Findings(unit.name, skips=skips(reference.tests))
+    of_unit = of_kind.get("unit", [])
+    found = Findings(unit.name, skips=skips([test for result in (reference, *of_unit) for test in result.tests]))
     found.verdicts = [
         Verdict("units", unit.name, bool(reference.tests), "no test ran"),
         *verdicts.judge_reference(unit.name, reference, "lesson tests"),
         *verdicts.judge_reference(unit.name, remote, "lesson tests, remote"),
-        *(verdict for result in of_kind.get("unit", []) for verdict in verdicts.judge_tests(unit.name, result)),
+        *(verdict for result in of_unit for verdict in verdicts.judge_tests(unit.name, result)),
         *verdicts.judge_killed(unit.name, stub, rejections),
         *(verdict for verdict in judgements.values() if verdict),
         *verdicts.judge_mutants(unit.name, of_kind.get("mutant", []), reference, excused),
@@ -273,11 +290,13 @@ def check_transcript(transcript: golden.Transcript, root: Path, tell: Tell) -> F
     return Findings("transcripts", [golden.check(transcript, root, golden.GOLDEN)])
 
 
-def reads(job: partial[Findings]) -> set[str]:
-    """What the job reads in this process, where nobody records it: paths below the course, folders with a "/"."""
+def reads(job: partial[Findings], piece: str = "") -> set[str]:
+    """What the job, or a piece, reads in this process, where nobody records it: paths below the course, folders with
+    a "/"."""
     subject = job.args[0] if job.args else None
-    if isinstance(subject, Unit):
-        return {f"{subject.name}/", f"reference/{subject.name}/"}
+    name = piece if job.func is check_files else subject.name if isinstance(subject, Unit) else ""
+    if name:
+        return {f"{name}/", f"reference/{name}/"}
     if isinstance(subject, golden.Transcript):
         return {f"{golden.UNIT}/", f"reference/{golden.UNIT}/", f"tools/tests/golden/{subject.name}.txt"}
     return set() if job.func is check_tests else {EVERYTHING}

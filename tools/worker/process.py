@@ -45,7 +45,7 @@ class Process:
         self._file, self._compiles = str(file), mode == "compile"
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
-        self._child = self._started(request_end, reply_end, environment(mode), copied)
+        self._child = self._started(request_end, reply_end, mode, copied)
         os.close(request_end)
         os.close(reply_end)
         assert self._child.stdout is not None
@@ -55,11 +55,12 @@ class Process:
         self._tail, self._prints_open, self._number = b"", True, 0
         self._own = OwnTime(self._child.pid)
 
-    def _started(self, requests: int, replies: int, environment: dict[str, str], copied: bool) -> Child:
+    def _started(self, requests: int, replies: int, mode: str, copied: bool) -> Child:
+        variables = environment(mode)
         if copied and forked.usable():
-            return Forked(requests, replies, environment)
-        copy = copy_of_stem(requests, replies, environment, Path(self._file)) if self._compiles else None
-        return copy or _spawned(requests, replies, environment)
+            return Forked(requests, replies, variables)
+        copy = copy_of_stem(mode, requests, replies, variables, Path(self._file))
+        return copy or _spawned(requests, replies, variables)
 
     def send(self, packet: wire.Packet) -> None:
         """Send a request. Raises Died or TooSlow. After any exception the process is of no use: end it."""

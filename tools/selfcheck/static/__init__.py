@@ -8,16 +8,24 @@ from tools.course.content.catalogue import Unit
 from tools.selfcheck.static import lesson, suite, taught, wrong
 from tools.selfcheck.static.material import Material, Problem
 
-RULES = [*lesson.RULES, *taught.RULES, *suite.RULES, *wrong.RULES]
+OF_ITSELF = [*lesson.RULES, *suite.RULES, *wrong.RULES]
 
 
 def check_unit(unit: Unit, root: Path) -> dict[str, list[Problem]]:
-    """The problems of `unit`, rule by rule; an empty list for a rule that it keeps."""
+    """The problems of `unit` in its own files, rule by rule; an empty list for a rule that it keeps."""
     material = Material(unit, root)
     unreadable = list(_files_can_be_read(material))
     if unreadable:
         return {"files_can_be_read": unreadable}
-    return {rule.__name__: list(rule(material)) for rule in RULES}
+    return {rule.__name__: list(rule(material)) for rule in OF_ITSELF}
+
+
+def check_place(unit: Unit, root: Path) -> dict[str, list[Problem]]:
+    """The problems of `unit` with what units before it teach; none of one whose files check_unit cannot read."""
+    material = Material(unit, root)
+    if any(_files_can_be_read(material)):
+        return {}
+    return {rule.__name__: list(rule(material)) for rule in taught.RULES}
 
 
 def _files_can_be_read(m: Material) -> Iterator:

@@ -32,7 +32,7 @@ class Finder:
 def pytest_configure(config):
     config.addinivalue_line("markers", "task(*numbers)")
     config.addinivalue_line("markers", "gpu")
-    finder = Finder(config.rootpath / config.getoption("--answers"))
+    finder = Finder(config.rootpath / (config.getoption("--answers") or ""))
     sys.meta_path.insert(0, finder)
     config.add_cleanup(lambda: sys.meta_path.remove(finder))
 
@@ -43,8 +43,8 @@ def pytest_runtest_setup(item):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
-    gpu = item.get_closest_marker("gpu") is not None
-    report.course = {"tasks": item.get_closest_marker("task").args, "stage": "correctness", "needs_gpu": gpu,
+    gpu, task = item.get_closest_marker("gpu") is not None, item.get_closest_marker("task")
+    report.course = {"tasks": task.args if task else (), "stage": "correctness", "needs_gpu": gpu,
                      "needs_program": False}
     return report
 
@@ -80,7 +80,8 @@ class Course:
 
     def problems(self) -> list[str]:
         """What the static rules find, in words."""
-        return [str(problem) for found in static.check_unit(self.unit(), self.root).values() for problem in found]
+        rules = static.check_unit(self.unit(), self.root) | static.check_place(self.unit(), self.root)
+        return [str(problem) for found in rules.values() for problem in found]
 
 
 @pytest.fixture

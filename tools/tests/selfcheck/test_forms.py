@@ -32,16 +32,16 @@ def named(jobs) -> list[tuple[str, str]]:
     return list(dict.fromkeys((name, job.func.__name__) for name, job in jobs))
 
 
+STATIC = [("static", "check_texts"), ("static", "check_files")]
+
+
 @pytest.mark.parametrize(
     "arguments, wanted",
     [
-        (UNITS, [("week1/day1", "check_unit"), ("week1/day2", "check_unit"), ("static", "check_texts")]),
-        (
-            ["--quick", *UNITS],
-            [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), ("static", "check_texts")],
-        ),
+        (UNITS, [("week1/day1", "check_unit"), ("week1/day2", "check_unit"), *STATIC]),
+        (["--quick", *UNITS], [("week1/day1", "check_quickly"), ("week1/day2", "check_quickly"), *STATIC]),
         (["--only", "golden"], [("transcripts", "check_transcript")]),
-        (["--only", "tools", "--only", "static"], [("tools", "check_tests"), ("static", "check_texts")]),
+        (["--only", "tools", "--only", "static"], [("tools", "check_tests"), *STATIC]),
         (["--only", "content"], [("content", "check_tests")]),
         (["--tools"], [("tools", "check_tests")]),
         (["--dev"], [("dev", "check_style"), ("dev", "check_dev")]),
@@ -53,7 +53,13 @@ def test_a_form_runs_its_parts_and_no_others(run, arguments, wanted):
 
 def test_every_part_runs_in_the_check_of_the_course_or_in_that_of_the_tools(run):
     course, tools = run()[1], run("--tools")[1]
-    assert {kind for _, kind in named(course)} == {"check_tests", "check_unit", "check_texts", "check_transcript"}
+    assert {kind for _, kind in named(course)} == {
+        "check_tests",
+        "check_unit",
+        "check_texts",
+        "check_files",
+        "check_transcript",
+    }
     assert {kind for _, kind in named(tools)} == {"check_tests"}
     tests = [job.args[0] for _, job in course + tools if job.func is parts.check_tests]
     rooms = {file.relative_to(ROOT / "tools/tests").parts[0] for file in ROOT.glob("tools/tests/**/test_*.py")}

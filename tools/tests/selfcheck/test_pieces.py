@@ -10,9 +10,11 @@ from functools import partial
 
 import pytest
 
-from tools.selfcheck import check, parts, recording
+from tools.course.content import catalogue
+from tools.selfcheck import check, parts, recording, static
 from tools.selfcheck.readers import outlived
 from tools.selfcheck.recording import COPY, UNSEEN, read, recorded
+from tools.tests.selfcheck import small_day
 
 ROOM = "tools/tests/room"
 ALL = ["test_1.py", "test_2.py"]
@@ -61,6 +63,29 @@ def write_both(course, text: str) -> None:
     course.write("conftest.py", "")
     for number, path in enumerate(LESSONS, start=1):
         course.write(f"{ROOM}/test_{number}.py", text.format(path=path))
+
+
+def test_of_the_rules_for_units_files_those_of_a_unit_that_changed_are_asked_again(course, monkeypatch):
+    monkeypatch.setattr(check, "ROOT", course.root)
+    for path, text in small_day.files("week1/katas/counting", "counting").items():
+        course.write(path, text)
+    asked = []
+    real = static.check_unit
+    monkeypatch.setattr(static, "check_unit", lambda unit, root: asked.append(unit.name) or real(unit, root))
+
+    def again(*names: str) -> list[str]:
+        asked.clear()
+        units = [catalogue.unit(name, course.root) for name in names]
+        assert all(
+            part.passed for part in check._run([("static", partial(parts.check_files, units, course.root))], False)
+        )
+        return list(asked)
+
+    both = ["week1/day1", "week1/katas/counting"]
+    assert again(*both) == both
+    assert again(*both) == again("week1/day1") == []
+    course.write("week1/day1/adding.py", (course.root / "week1/day1/adding.py").read_text() + "\n")
+    assert again(*both) == ["week1/day1"]
 
 
 @pytest.mark.parametrize("text", [READS, IN_A_COPY], ids=["here", "in a copy"])

@@ -35,6 +35,38 @@ def test_a_sound_unit_comes_out_with_nothing_to_mend(course):
     assert told[:3] == [("reference", "1 of 1  "), ("stub", "1 of 1  "), ("wrong", "1 of 6  keeps_the_last")]
 
 
+def test_two_processes_that_share_the_variants_come_to_the_same_verdicts_in_the_same_order(course):
+    alone, shared = (
+        parts.check_unit(course.unit(), course.root, tell=lambda *words: None, processes=number) for number in (1, 2)
+    )
+    assert shared.verdicts == alone.verdicts
+
+
+OPTION = "def pytest_addoption(parser):\n    parser.addoption('--unit')\n"
+
+
+@pytest.mark.parametrize("body, passed", [
+    ("assert request.config.getoption('--unit') == 'week1/day1'", [True]),
+    ("assert False", [False]),
+    ("os._exit(3)", [False]),
+    ("pytest.skip('needs a GPU')", []),
+])  # fmt: skip
+def test_a_test_that_is_made_for_the_unit_is_one_of_its_checks(course, body, passed):
+    course.write("tools/tests/units/conftest.py", OPTION)
+    course.write("tools/tests/units/test_it.py", f"import os, pytest\ndef test_it(request):\n    {body}\n")
+    found = parts.check_unit(course.unit(), course.root, tell=lambda *words: None)
+    assert [verdict.passed for verdict in found.verdicts if verdict.kind == "tests of the unit"] == passed
+    assert found.skips == ({} if passed else {"needs a GPU": 1})
+
+
+@pytest.mark.parametrize("text, passed", [("", []), ("import nothing", [False, False])], ids=["none", "broken"])
+def test_a_unit_may_have_no_test_of_its_own_but_no_broken_one(course, text, passed):
+    course.write("tools/tests/units/conftest.py", OPTION)
+    course.write("tools/tests/units/test_it.py", text)
+    found = parts.check_unit(course.unit(), course.root, tell=lambda *words: None)
+    assert [verdict.passed for verdict in found.verdicts if verdict.kind == "tests of the unit"] == passed
+
+
 @pytest.mark.parametrize("path, text, words", [
     ("reference/week1/day1/wrong.toml", "[[wrong]\n", "reference/week1/day1/wrong.toml is not valid TOML: "),
     ("reference/week1/day1/excused.toml", "[[excused]\n", "excused.toml is not valid TOML: "),

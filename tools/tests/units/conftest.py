@@ -1,4 +1,4 @@
-"""Tests that are made for each unit, of what lies beside its lesson and in its reference; the unit's check runs its own.
+"""Tests that are made for each unit, of what lies beside its lesson and in its reference. Its check runs its own.
 
 pytest tools/tests/units --unit week1/day4    # those of one unit; without the option those of all
 """

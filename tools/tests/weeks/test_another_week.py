@@ -46,7 +46,9 @@ def course(given, tmp_path_factory) -> Course:
             course.write(path, text)
     (course.folder / "CONTRIBUTING.md").unlink()  # it names tests of the tools, which no copy holds
     words = "\\1- **abacus**: what adds without a GPU. [week9/day1]\n\n"  # no others: their weeks are not all here
-    glossary = re.sub("(## Words of the field\n\n).*\n\n(?=## )", words, course.read("docs/GLOSSARY.md"), flags=re.DOTALL)
+    glossary = re.sub(
+        "(## Words of the field\n\n).*\n\n(?=## )", words, course.read("docs/GLOSSARY.md"), flags=re.DOTALL
+    )
     course.write("docs/GLOSSARY.md", glossary)
     course.write("week9/week.toml", WEEK)
     course.write("week9/README.md", README)

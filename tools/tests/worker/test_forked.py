@@ -103,16 +103,18 @@ print(os.path.exists(f"/proc/{{process}}"))"""
     assert prints(code).endswith("False")
 
 
-def test_of_a_stem_all_lessons_that_compile_are_copies_and_it_ends_with_whoever_keeps_it(prints, tmp_path):
+def test_each_mode_without_a_gpu_has_a_stem_of_its_own_that_ends_with_whoever_keeps_it(prints, tmp_path):
     (tmp_path / "lesson.py").write_text(LESSON.replace("import heavy", "import os; stem = os.getppid()"))
     code = """
 stem.keep()
-others = [Lesson(f"lesson{number}", Path("lesson.py"), mode) for number, mode in enumerate(["compile", "interpret"])]
-for each in (lesson, *others):
+modes = ["compile", "interpret", "compile", "interpret", "gpu"]
+lessons = [Lesson(f"lesson{number}", Path("lesson.py"), mode) for number, mode in enumerate(modes)]
+for each in lessons:
     each.start()
-print(*(each.constants["stem"] for each in (lesson, *others)), os.getpid())"""
-    one, two, interprets, keeper = prints(code).split()
-    assert one == two != keeper == interprets
+print(*(each.constants["stem"] for each in lessons), os.getpid())"""
+    one, other, again_one, again_other, new, keeper = prints(code).split()
+    assert (one, other, new) == (again_one, again_other, keeper)
+    assert len({one, other, keeper}) == 3
     ends = time.monotonic() + 10
     while os.path.exists(f"/proc/{one}"):
         assert time.monotonic() < ends
