@@ -6,9 +6,10 @@
 In a copy of the course whose lessons are the references, so each run is what a learner's own `pytest UNIT` is. Each
 follows an edit: a comment at the end of the lesson (no kernel changes), or one at its top (every kernel moves down a
 line, and has to be compiled anew). Processor seconds are those of the process and all that it started; on a machine
-with other work they are the ones to compare. `watch` is timed from a save to the verdict, while one test fails: of
-wrong answers of the unit, taken from all over its tasks, each saved a second time. `pace` is what a fixed piece of
-Python took just before: a virtual machine's processor is at times half as fast as at others.
+with other work they are the ones to compare. The watch is timed from a save to the verdict, of wrong answers of the
+unit, taken from all over its tasks: as each turns a green lesson red, and as it is saved again, while one test fails.
+`pace` is what a fixed piece of Python took just before: a virtual machine's processor is at times half as fast as at
+others.
 """
 
 import argparse
@@ -37,8 +38,8 @@ from tools.course.content.catalogue import Unit
 PACKAGES = ("torch", "triton", "numba-cuda", "numpy", "pytest", "hypothesis")
 LEFT_BEHIND = (".git", ".venv", ".course", "__pycache__", ".pytest_cache", ".hypothesis", "tests", "journal", "build")
 TIMES = f"{'CPU s':>9}{'wall':>7}"
-HEAD = f"{'':27}{'after an edit':>16}{'kernels moved':>16}{'watch':>16}\n{'unit':27}{TIMES * 3}{'pace':>7}"
-COLUMNS = ("edit", "moved", "watch")
+COLUMNS = {"edit": "after an edit", "moved": "kernels moved", "turned": "turned red", "watch": "red again"}
+HEAD = f"{'':27}{''.join(f'{each:>16}' for each in COLUMNS.values())}\n{'unit':27}{TIMES * len(COLUMNS)}{'pace':>7}"
 ADDITIONS = 10_000_000
 
 
@@ -86,25 +87,25 @@ def measured(unit: Unit, runs: int, saves: int) -> dict:
         "edit": _medians(unit, runs, edit_at_the_end, lambda: timed(command, unit.root)),
         "moved": _medians(unit, runs, edit_at_the_top, lambda: timed(command, unit.root)),
     }
-    if saves and (times := watched_mistakes(unit, saves)):
+    for kind, times in watched_mistakes(unit, saves).items() if saves else ():
         cpu, wall = (list(column) for column in zip(*times))
-        found["watch"] = {"cpu": round(median(cpu), 2), "wall": round(median(wall), 2), "most": round(max(wall), 2)}
+        found[kind] = {"cpu": round(median(cpu), 2), "wall": round(median(wall), 2), "most": round(max(wall), 2)}
     return found
 
 
-def watched_mistakes(unit: Unit, most: int) -> list[tuple[float, float]]:
-    """Processor and wall seconds from a save to the verdict, of as many wrong answers of the unit."""
-    right, times = unit.lesson.read_text(encoding="utf-8"), []
+def watched_mistakes(unit: Unit, most: int) -> dict[str, list[tuple[float, float]]]:
+    """Processor and wall seconds from a save to the verdict, of as many wrong answers of the unit; by kind of save."""
+    right, times = unit.lesson.read_text(encoding="utf-8"), {}
     every = wrong_answers(unit.name)
     with Watched(unit) as watched:
         for wrong in every[:: max(1, len(every) // most)][:most]:
-            for edit in ("# an edit\n", "# another\n"):  # the first save finds the test, the second is timed
+            broken = apply(wrong, right)
+            for kind, text in (("green", right), ("turned", broken), ("watch", broken + "# an edit\n")):
                 watched.at_rest()
-                unit.lesson.write_text(apply(wrong, right) + edit, encoding="utf-8")
-                verdict = watched.verdict()
-            times.append(verdict)
+                unit.lesson.write_text(text, encoding="utf-8")
+                times.setdefault(kind, []).append(watched.verdict())
     unit.lesson.write_text(right, encoding="utf-8")
-    return times
+    return {kind: each for kind, each in times.items() if kind in COLUMNS}
 
 
 def _medians(

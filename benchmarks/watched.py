@@ -51,7 +51,8 @@ class Watched:
     def verdict(self) -> tuple[float, float]:
         """Processor and wall seconds from now to the next result. Raises RuntimeError where none comes.
 
-        That is the result of the test in focus, where there is one and it fails again; on return all others have run.
+        That is the result of the test in focus, where there is one and it fails again, else of all up to the first that
+        fails; on return the others have run too.
         """
         used, began = self._used(), time.monotonic()
         others_run = self._result()

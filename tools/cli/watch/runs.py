@@ -17,6 +17,7 @@ from tools.course.content.catalogue import Unit
 
 GRACE = 1.0  # seconds for a run to end itself before it is ended
 _HINT = re.compile(r"The next hint for task (\d+):")  # how the short screen names the task in focus
+_EARLY = re.compile(r"^!+ stopping after 1 failures !+$", re.MULTILINE)
 _FAILED = re.compile(r"^FAILED (.+)$", re.MULTILINE)  # and the test
 
 
@@ -36,6 +37,11 @@ class Outcome:
         return int(found[1]) if found else None
 
     @property
+    def early(self) -> bool:
+        """Did it stop at a test that failed, before others had run?"""
+        return self.code == 1 and bool(_EARLY.search(COLOUR.sub("", self.text)))
+
+    @property
     def failed(self) -> str | None:
         """The test whose failure is shown, as pytest calls it."""
         found = _FAILED.search(COLOUR.sub("", self.text))
@@ -45,7 +51,7 @@ class Outcome:
 class Run:
     """Starts at once. Calls `ended(run, outcome)` in a thread of its own, unless it was stopped before.
 
-    test: the only one that runs. follows: it runs all tests after one has failed alone.
+    test: the only one that runs; without it all do, up to the first that fails. follows: all do, since one has failed.
     """
 
     def __init__(self, unit: Unit, ended: Callable[["Run", Outcome], None], ahead: Ahead, columns: int = 80,
@@ -59,6 +65,8 @@ class Run:
         self._warm = ahead.prepare(unit)
         what = f"{unit.tests.relative_to(unit.root).as_posix()}::{test}" if test else unit.name
         arguments = [what, f"--junitxml={self._report}", f"--color={'yes' if colour else 'no'}"]
+        if not (test or follows):
+            arguments.append("--exitfirst")
         self._thread = threading.Thread(target=self._work, args=(arguments, columns), daemon=True)
         self._thread.start()
 

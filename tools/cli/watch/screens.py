@@ -20,7 +20,9 @@ from tools.words import quantity, wrapped
 QUIT = "quit"  # what a key may ask of the session, beside a unit to go on to
 RESULT, HINT, LIST, ALL = "result", "hint", "list", "all"  # what the screen shows
 VIEWS = {"h": HINT, "l": LIST, "a": ALL}
-SAID_OTHERWISE = re.compile(r"[.sFExXuT-]+ *\[ *\d+%\]|Stuck\? .*")  # lines for which the screen has no use
+SAID_OTHERWISE = re.compile(  # lines for which the screen has no use
+    r"[.sFExXuT-]+( *\[ *\d+%\]|(?<=[FE]))|Stuck\? .*|!+ stopping after 1 failures !+"
+)
 FAILURE = re.compile("FAILED |ERROR")  # how the part begins that shows one failure
 OTHERS = "; the other tests are running"
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"

@@ -1,6 +1,7 @@
 """The session of a watch: one event after the other, until the learner quits or the input ends.
 
-After a save the test in focus runs alone, then all of them: whether it fails again is known sooner.
+After a save the test in focus runs alone: whether it fails again is known sooner. If it passes, or there is none, all
+run up to the first that fails; then the others do too.
 """
 
 import os
@@ -89,7 +90,10 @@ class Watch:
         return Saves(self.state.unit, lambda: self._events.put((SAVED, name)))
 
     def _start(self, test: str | None = None, follows: bool = False) -> None:
-        """Start a run of all tests, or of one; a run that is under way is of no interest any more."""
+        """Start a run of one test or, up to the first failure, of all; or, follows, of all: one has failed.
+
+        A run that is under way is of no interest any more.
+        """
         self._stop()
         columns, _ = terminal.size()
         self.state.run = Run(self.state.unit, lambda run, outcome: self._events.put((ENDED, (run, outcome))),
@@ -132,7 +136,7 @@ class Watch:
             return self._start()
         as_before = run.follows and state.result.failed == outcome.failed
         state.outcome, state.when = outcome, datetime.now()
-        if run.test:
+        if run.test or outcome.early:
             self._start(follows=True)
         (self._face.completed if as_before else self._face.ended)(state)
         if not (state.run or state.last):

@@ -87,9 +87,26 @@ def test_pytest_gets_the_one_test_that_is_to_run(start):
 
 
 def test_pytest_gets_the_unit_the_width_and_whether_to_colour(start):
-    says = "import os; print(sys.argv[1], os.environ['COLUMNS'], sys.argv[3:])"
+    says = "import os; print(sys.argv[1], os.environ['COLUMNS'], sys.argv[3:4])"
     assert outcome(start(says, columns=60, colour=True)[1]).text == "week1/day1 60 ['--color=yes']\n"
     assert outcome(start(says)[1]).text == "week1/day1 80 ['--color=no']\n"
+
+
+@pytest.mark.parametrize(("more", "last"), [
+    ({}, "--exitfirst"), ({"follows": True}, "--color=no"), ({"test": "test_two"}, "--color=no"),
+])  # fmt: skip
+def test_all_tests_run_up_to_the_first_that_fails_unless_one_has_failed(start, more, last):
+    assert outcome(start("print(sys.argv[-1])", **more)[1]).text == f"{last}\n"
+
+
+@pytest.mark.parametrize(("code", "line", "early"), [
+    (1, "!!!! stopping after 1 failures !!!!", True),
+    (1, r"\x1b[31m!!!! stopping after 1 failures !!!!\x1b[0m", True),
+    (1, "1 failed", False),
+    (2, "!!!! stopping after 1 failures !!!!", False),  # the lesson cannot be imported: no other test can run
+])  # fmt: skip
+def test_it_is_known_whether_a_run_stopped_before_other_tests(start, code, line, early):
+    assert outcome(start(f"print('{line}'); sys.exit({code})")[1]).early is early
 
 
 def test_each_run_is_a_copy_of_a_process_that_has_imported_pytorch_before(start, tmp_path):

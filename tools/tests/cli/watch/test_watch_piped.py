@@ -96,7 +96,8 @@ def test_an_editor_that_renames_and_several_files_at_once_make_one_run(small, pi
 
 
 @needs_solutions
-def test_after_a_save_the_test_in_focus_runs_alone_and_then_all_do(real, piped):
+def test_after_a_save_the_first_failure_is_told_and_then_how_all_tests_end(real, piped):
+    """Of the test in focus, where there is one, before any other test runs."""
     course, place = real
     course.solve(DAY)
     right = course.read(LESSON)
@@ -104,14 +105,13 @@ def test_after_a_save_the_test_in_focus_runs_alone_and_then_all_do(real, piped):
     assert "Green" in result(child)
 
     wrong = right.replace("total += a[i, p] * b[p, j]", "total = a[i, p] * b[p, j]")
-    course.write(LESSON, wrong)
-    assert "12 wait for task 1" in result(child)
-    course.write(LESSON, wrong + "# still\n")
-    text = result(child)
-    assert "FAILED test_naive_multiplies_the_matrices_of_the_lesson" in text
-    assert "\n1 failed in " in text
-    assert text.endswith(" s; the other tests are running)\n")
-    assert "12 wait for task 1" in result(child)
+    for save in (wrong, wrong + "# still\n"):
+        course.write(LESSON, save)
+        text = result(child)
+        assert "FAILED test_naive_multiplies_the_matrices_of_the_lesson" in text
+        assert "\n1 failed in " in text
+        assert text.endswith(" s; the other tests are running)\n")
+        assert "12 wait for task 1" in result(child)
 
     course.write(LESSON, right)
     assert "Green" in result(child)
