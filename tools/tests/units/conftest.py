@@ -3,6 +3,8 @@
 pytest tools/tests/units --unit week1/day4    # those of one unit; without the option those of all
 """
 
+from pathlib import Path
+
 import pytest
 
 from tools import ROOT
@@ -10,6 +12,8 @@ from tools.course.content import catalogue
 from tools.course.content.answers import reference_file
 from tools.course.content.workload import workloads
 from tools.tests.sim.cuda.corpus.inject import inject
+
+HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser):
@@ -30,8 +34,8 @@ def pytest_generate_tests(metafunc):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what is made for other units, and what pytest makes of a test where a unit has nothing for it."""
-    names = _names(config)
-    items[:] = [item for item in items if item.callspec.params["name"] in names]
+    names = _names(config)  # the items are those of the whole session, of other rooms too
+    items[:] = [item for item in items if HERE not in item.path.parents or item.callspec.params["name"] in names]
 
 
 def _names(config: pytest.Config) -> list[str]:
