@@ -71,8 +71,6 @@ def variants(
             )
         )
     found.append(Variant("remote", "", (*common, "--answers=reference", "--remote")))
-    if (root / OF_A_UNIT).is_dir():
-        found.append(Variant("unit", "", ("-q", "-p", "no:cacheprovider", OF_A_UNIT, f"--unit={unit.name}")))
     every = unit_mutants(unit, root)
     judged = every if most is None else [mutant for mutant in every if mutant.id not in excused]
     for number, mutant in enumerate(sample(judged, most)):
@@ -80,6 +78,8 @@ def variants(
         arguments = (*common, *FEW, "-x", f"--answers={answers}")
         unmoved = without_reach(mutant.source, mutant.before)
         found.append(Variant("mutant", mutant.id, arguments, limit=MUTANT_LIMIT, unreached=unmoved))
+    if (root / OF_A_UNIT).is_dir():  # last: their conftest sets how Hypothesis runs
+        found.append(Variant("unit", "", ("-q", "-p", "no:cacheprovider", OF_A_UNIT, f"--unit={unit.name}")))
     return found
 
 

@@ -16,8 +16,8 @@ from tools.cli.watch.prestart import Ahead
 from tools.course.content.catalogue import Unit
 
 GRACE = 1.0  # seconds for a run to end itself before it is ended
+STOPPED = "!+ stopping after 1 failures !+"  # what pytest says of --exitfirst
 _HINT = re.compile(r"The next hint for task (\d+):")  # how the short screen names the task in focus
-_EARLY = re.compile(r"^!+ stopping after 1 failures !+$", re.MULTILINE)
 _FAILED = re.compile(r"^FAILED (.+)$", re.MULTILINE)  # and the test
 
 
@@ -39,7 +39,7 @@ class Outcome:
     @property
     def early(self) -> bool:
         """Did it stop at a test that failed, before others had run?"""
-        return self.code == 1 and bool(_EARLY.search(COLOUR.sub("", self.text)))
+        return self.code == 1 and bool(re.search(f"^{STOPPED}$", COLOUR.sub("", self.text), re.MULTILINE))
 
     @property
     def failed(self) -> str | None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from tools.cli import hint, room, tasks, terminal
 from tools.cli.terminal import COLOUR
+from tools.cli.watch.runs import STOPPED
 from tools.cli.watch.state import State
 from tools.course.content import catalogue
 from tools.course.content.catalogue import BrokenCourseFile, NoSuchUnit, Unit
@@ -21,7 +22,7 @@ QUIT = "quit"  # what a key may ask of the session, beside a unit to go on to
 RESULT, HINT, LIST, ALL = "result", "hint", "list", "all"  # what the screen shows
 VIEWS = {"h": HINT, "l": LIST, "a": ALL}
 SAID_OTHERWISE = re.compile(  # lines for which the screen has no use
-    r"[.sFExXuT-]+( *\[ *\d+%\]|(?<=[FE]))|Stuck\? .*|!+ stopping after 1 failures !+"
+    rf"[.sFExXuT-]+( *\[ *\d+%\]|(?<=[FE]))|Stuck\? .*|{STOPPED}"
 )
 FAILURE = re.compile("FAILED |ERROR")  # how the part begins that shows one failure
 OTHERS = "; the other tests are running"
