@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -60,7 +61,6 @@ def run(variant: Variant, send: Callable[..., None]) -> None:
         _machine(variant.facts),
         _explaining(variant.kind != "mutant"),
         _memory(variant.kind == "stub"),
-        _bounded(variant.kind == "mutant"),
         patience.patient(times),
     ):
         for tries in range(1, most + 1):
@@ -101,7 +101,10 @@ def _memory(known: bool) -> AbstractContextManager:
 
 @contextmanager
 def _bounded(on: bool) -> Iterator[None]:
-    """A mutant that appends for ever takes 17 GB in its ten seconds; here Python refuses, and it is killed."""
+    """A mutant that appends for ever takes 17 GB in its ten seconds; here Python refuses, and it is killed.
+
+    What it took is free again at the end: pytest has to report it, and the next mutant has as much room.
+    """
     if not on or sys.platform != "linux":
         yield
         return
@@ -111,8 +114,18 @@ def _bounded(on: bool) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_DATA, (ROOM, most))
     try:
         yield
+    except BaseException as error:
+        _clear(error)
+        raise
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (before, most))
+
+
+def _clear(error: BaseException | None) -> None:
+    """Forget the variables of all functions that it passed through, and those of the errors before it."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def _machine(facts: dict) -> AbstractContextManager:
@@ -149,6 +162,16 @@ class Collector:
             )  # any failure will do
         if self.variant.rejected_by:
             items[:] = judged(items, self.variant)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self) -> Iterator[None]:
+        with _bounded(self.variant.kind == "mutant"):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        with _bounded(self.variant.kind == "mutant"):
+            return (yield)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> bool | None:

@@ -180,11 +180,27 @@ def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch
     assert [test.function for test in noisy.failed] == ["test_total_adds_every_value"]
 
 
+# And keeps it, to the last byte: there is no room to say so
+TAKES_ALL = """\
+size, taken = 1 << 32, []
+    while size:
+        try:
+            taken.append(bytes(size))
+        except MemoryError:
+            size //= 2
+    raise MemoryError"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux; found another system; nothing to do")
 def test_a_mutant_that_wants_all_of_the_memory_is_refused_it(course):
-    plan = [lesson(course, "greedy", "return bytearray(9 << 30)"), lesson(course, "right", "return 7")]
-    greedy, right = run_variants(plan, course.root, tell=lambda variant: None)
-    assert "MemoryError" in greedy.failed[0].text and not greedy.died
+    plan = [
+        lesson(course, "greedy", "return bytearray(9 << 30)"),
+        lesson(course, "piecemeal", TAKES_ALL),
+        lesson(course, "right", "return 7"),
+    ]
+    *greedy, right = run_variants(plan, course.root, tell=lambda variant: None)
+    for result in greedy:
+        assert "MemoryError" in result.failed[0].text and not result.died
     assert [test.outcome for test in right.tests] == ["passed", "passed"]
 
 
