@@ -1,4 +1,4 @@
-"""A lesson with functions to differentiate and to measure, in this process and in one of its own."""
+"""A lesson with functions to differentiate and to measure, in this process and in one of its own; what is diagnosed."""
 
 import importlib.util
 import sys
@@ -29,3 +29,14 @@ def norms_there(norms_here):
 @pytest.fixture(params=["here", "there"])
 def norms(request):
     return request.getfixturevalue(f"norms_{request.param}")
+
+
+@pytest.fixture
+def cause(monkeypatch):
+    """Decides what the diagnosis says: nothing, unless told."""
+
+    def says(found):
+        monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda evidence: found)
+
+    says(None)
+    return says

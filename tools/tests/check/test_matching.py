@@ -1,26 +1,16 @@
-"""assert_matches: which calls it makes, what it judges, in which order; arrays, tensors, remote lessons."""
-
-import textwrap
+"""assert_matches: which calls it makes, what it judges, in which order; arrays and tensors."""
 
 import numpy as np
 import pytest
 import torch
 
-from tools import worker
-from tools.check import Mismatch, assert_matches, auditing
+from tools.check import Mismatch, assert_matches
 from tools.check.diagnosis import Cause
 from tools.check.given import fake_clock
-from tools.check.inputs import matrices
-from tools.check.tolerances import Tolerance, WeakTolerance, accumulated
+from tools.check.tolerances import Tolerance, accumulated
+from tools.tests.check.told import cause_of
 
 X = np.array([3.0, -1.0, 2.5])
-
-
-def cause_of(function, *args, **kwargs) -> str | None:
-    with pytest.raises(Mismatch) as caught:
-        assert_matches(function, *args, **kwargs)
-    assert caught.value.text == str(caught.value)
-    return caught.value.cause
 
 
 def double(x):
@@ -387,178 +377,6 @@ def test_a_function_with_out_must_return_an_array():
         assert_matches(lambda x, out=None: 7, 7, oracle=lambda x: 7)
 
 
-# Layouts --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [np.asarray, torch.tensor], ids=["NumPy", "PyTorch"])
-def test_any_layout_means_four_calls_for_a_matrix_with_equal_values(make):
-    seen = []
-
-    def remember(x, y):
-        seen.append((x, y))
-        return x + y
-
-    x, y = make(np.arange(6.0).reshape(2, 3)), make(np.arange(6.0, 12.0).reshape(2, 3))
-    assert_matches(remember, x, y, oracle=lambda x, y: x + y, layouts="any")
-    assert len(seen) == 7
-    assert all((a == x).all() and (b == y).all() for a, b in seen)
-    if make is np.asarray:
-        assert [a.strides for a, _ in seen] == [(24, 8), (8, 16), (48, 16), *[(24, 8)] * 4]
-    else:
-        assert [b.stride() for _, b in seen] == [(3, 1), (3, 1), (3, 1), (3, 1), (1, 2), (6, 2), (3, 1)]
-        assert [b.storage_offset() for _, b in seen] == [0, 0, 0, 0, 0, 0, 3]
-
-
-def test_a_function_that_ignores_a_storage_offset_is_caught():
-    def from_the_start(x):
-        return torch.as_strided(x, x.shape, x.stride(), storage_offset=0) * 2
-
-    with pytest.raises(Mismatch, match="3 elements after the start of its memory"):
-        assert_matches(from_the_start, torch.tensor(X), oracle=double, layouts="any")
-
-
-# A lesson in another process -------------------------------------------------------------------------------
-
-LESSON = """
-    import os
-
-    import numpy as np
-
-    def double(x, *, out=None):
-        out = np.empty_like(x) if out is None else out
-        out[...] = 2 * x
-        return out
-
-    def half_filled(x, *, out=None):
-        if out is None:
-            return 2 * x
-        out[: len(x) // 2] = 2 * x[: len(x) // 2]
-        return out
-
-    def stray(x, *, out=None):
-        if out is None:
-            return 2 * x
-        out[...] = 2 * x
-        np.lib.stride_tricks.as_strided(out, (len(x) + 1,), out.strides)[-1] = 9
-        return out
-
-    def in_place(x):
-        x *= 2
-        return x.copy()
-
-    def same(x):
-        return x
-
-    def triple(x):
-        return 3 * x
-
-    def crash_with_out(x, *, out=None):
-        return 2 * x if out is None else os._exit(3)
-
-    def apply(function, x):
-        return function(x)
-
-    def broken(x):
-        return x[9]
-
-    def gap(x):
-        raise NotImplementedError("week1/day1 task 1: gap")
-"""
-
-
-@pytest.fixture(scope="module")
-def remote(tmp_path_factory):
-    file = tmp_path_factory.mktemp("lesson") / "far_away.py"
-    file.write_text(textwrap.dedent(LESSON))
-    return worker.proxy("far_away", file)
-
-
-@pytest.mark.parametrize(
-    "name, cause",
-    [
-        ("half_filled", "never_written"),
-        ("stray", "outside_out"),
-        ("in_place", "input_modified"),
-        ("same", "returns_its_input"),
-        ("broken", "raised"),
-    ],
-)
-def test_a_remote_lesson_is_judged_alike(remote, name, cause, monkeypatch):
-    monkeypatch.setattr("tools.check.diagnosis.diagnose", lambda symptoms: None)
-    assert cause_of(getattr(remote, name), X.copy(), oracle=double) == cause
-
-
-def test_a_crash_in_a_call_that_only_explains_leaves_the_fault_as_it_is(remote):
-    assert cause_of(remote.crash_with_out, X, oracle=lambda x: 7 * x) != "raised"
-
-
-def test_functions_of_a_remote_lesson_may_be_arguments(remote):
-    assert_matches(remote.apply, remote.triple, X, oracle=lambda function, x: 3 * x)
-    assert cause_of(remote.apply, remote.triple, X, oracle=lambda function, x: x * x) is None
-
-
-def test_a_right_remote_lesson_matches_in_every_layout(remote):
-    result = assert_matches(remote.double, X, oracle=double, layouts="any")
-    np.testing.assert_array_equal(result, 2 * X)
-
-
-def test_the_line_of_a_remote_error_is_shown(remote):
-    with pytest.raises(Mismatch, match=r"IndexError.*\nfar_away.py line \d+, in broken:\n    return x\[9\]"):
-        assert_matches(remote.broken, X, oracle=double)
-
-
-def test_a_remote_gap_is_a_gap(remote):
-    with pytest.raises(NotImplementedError, match="week1/day1 task 1: gap"):
-        assert_matches(remote.gap, X, oracle=double)
-
-
-# The audit of tolerances -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def audited():
-    with auditing.enabled():
-        yield
-
-
-def matmul(a, b):
-    return a @ b
-
-
-def test_the_audit_is_content_with_a_fitting_tolerance(audited):
-    rng = np.random.default_rng(5)
-    a, b = matrices(rng, (12, 40), (40, 9), dtype=np.float32)
-    assert_matches(matmul, a, b, oracle=matmul, tolerance=accumulated(np.float32, 40))
-
-
-def test_the_audit_objects_to_a_tolerance_that_lower_precision_would_meet(audited):
-    a, b = matrices(np.random.default_rng(5), (12, 40), (40, 9), dtype=np.float32)
-    with pytest.raises(WeakTolerance, match="tf32 round trip"):
-        assert_matches(matmul, a, b, oracle=matmul, tolerance=Tolerance(1e-3, "a guess"))
-
-
-def test_the_audit_objects_to_a_tolerance_that_the_reference_hardly_meets(audited):
-    def rough(x):
-        return 2 * x * (1 + 2e-7)
-
-    x = np.arange(1.0, 9.0)
-    with pytest.raises(WeakTolerance, match="quarter"):
-        assert_matches(rough, x, oracle=double, tolerance=Tolerance(4e-7, "a guess"))
-
-
-def test_the_audit_looks_at_every_part_of_a_result_and_at_python_floats(audited):
-    def parts(x):
-        return 2 * x, {"sum": float(x.sum()), "count": 3}
-
-    assert_matches(parts, X, oracle=parts)
-    with pytest.raises(WeakTolerance, match="zeros"):
-        assert_matches(parts, X, oracle=parts, tolerance=Tolerance(0.6, "a guess"))
-
-
-def test_without_the_audit_nobody_asks():
-    assert_matches(double, X, oracle=double, tolerance=Tolerance(100.0, "a guess"))
-
-
 def test_elements_of_a_result_that_were_never_stored_are_told():
     def opposite(x):
         out = torch.empty_like(x)
@@ -599,3 +417,33 @@ def test_a_result_that_changes_by_itself_does_not_depend_on_what_memory_held():
         return next(calls) + torch.empty_like(x).copy_(x)
 
     assert cause_of(opposite, torch.tensor([3.0, 1.5, 2.0]), oracle=lambda x: -x) not in ("never_stored", "reads_fresh")
+
+
+# Layouts --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [np.asarray, torch.tensor], ids=["NumPy", "PyTorch"])
+def test_any_layout_means_four_calls_for_a_matrix_with_equal_values(make):
+    seen = []
+
+    def remember(x, y):
+        seen.append((x, y))
+        return x + y
+
+    x, y = make(np.arange(6.0).reshape(2, 3)), make(np.arange(6.0, 12.0).reshape(2, 3))
+    assert_matches(remember, x, y, oracle=lambda x, y: x + y, layouts="any")
+    assert len(seen) == 7
+    assert all((a == x).all() and (b == y).all() for a, b in seen)
+    if make is np.asarray:
+        assert [a.strides for a, _ in seen] == [(24, 8), (8, 16), (48, 16), *[(24, 8)] * 4]
+    else:
+        assert [b.stride() for _, b in seen] == [(3, 1), (3, 1), (3, 1), (3, 1), (1, 2), (6, 2), (3, 1)]
+        assert [b.storage_offset() for _, b in seen] == [0, 0, 0, 0, 0, 0, 3]
+
+
+def test_a_function_that_ignores_a_storage_offset_is_caught():
+    def from_the_start(x):
+        return torch.as_strided(x, x.shape, x.stride(), storage_offset=0) * 2
+
+    with pytest.raises(Mismatch, match="3 elements after the start of its memory"):
+        assert_matches(from_the_start, torch.tensor(X), oracle=double, layouts="any")

@@ -8,14 +8,9 @@ from tools.sim.cuda.faults import Fault
 from tools.sim.cuda.host.launch import launch
 from tools.sim.cuda.memory.storage import GlobalArray
 from tools.sim.recording import record
+from tools.tests.sim.cuda.memory.running import fault_of
 
 TABLE = np.array([10, 20, 30, 40], np.int64)
-
-
-def fault_of(kernel, configuration, *arguments) -> Fault:
-    with pytest.raises(Fault) as caught:
-        kernel[configuration](*arguments)
-    return caught.value
 
 
 def one_line(fault: Fault) -> str:
