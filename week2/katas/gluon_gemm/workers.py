@@ -21,7 +21,10 @@ class _Stopped(BaseException):
 
 
 class Run:
-    """Workers, each in a thread, of which one at a time goes on, and copies that are on their way."""
+    """Workers, each in a thread, of which one at a time goes on, and copies that are on their way.
+
+    Who stops to wait says who goes on: often itself, and then no other thread has to wake.
+    """
 
     def __init__(self, order: tuple[str, ...]) -> None:
         self.order, self.now = order, ""
@@ -34,12 +37,13 @@ class Run:
         self.most_copies = 0
         self.places: list[Any] = []
         self._may_go: dict[str, SimpleQueue] = {name: SimpleQueue() for name in order}  # a turn is put there, and taken
-        self._paused: SimpleQueue = SimpleQueue()  # quicker than semaphores, which are written in Python
+        self._ended: SimpleQueue = SimpleQueue()  # quicker than semaphores, which are written in Python
         self._ready: dict[str, Callable | None] = {}  # of each worker: can it go on? None: it has ended
         self._where: dict[str, tuple[str, Callable[[], str]]] = {}  # its line, and what it waits for there
         self._stuck: RuntimeError | None = None  # what the next worker that goes on has to raise
         self._error: BaseException | None = None
         self._over = False
+        self._steps = 0
 
     def go(self, workers: dict[str, Callable]) -> dict[str, Any]:
         """What each worker returns."""
@@ -50,9 +54,11 @@ class Run:
             threads.append(threading.Thread(target=self._work, args=(name, work, results), daemon=True))
             threads[-1].start()
         try:
-            if any(not self._step() for _ in range(MOST_STEPS)):
-                return results
-            raise RuntimeError(f"After {MOST_STEPS} steps the workers have not ended: does a loop go on for ever?")
+            self._hand_on()
+            self._ended.get()
+            if self._error:
+                raise self._error
+            return results
         finally:
             self._over = True
             for name in workers:
@@ -63,30 +69,38 @@ class Run:
     def has_ended(self, name: str) -> bool:
         return name in self._ready and self._ready[name] is None
 
-    def _step(self) -> bool:
-        """Let one worker go on to its next call of the model, or let one copy arrive. False if all is done."""
-        for name in self.order:
-            if name == ENGINE and self.arriving:
-                self.arriving.pop(0)()
-                return True
-            ready = self._ready.get(name)
-            if ready and ready():
-                self._let_go_on(name)
-                return True
-        if any(self._ready.values()):
-            self._raise_deadlock()
-        return False
+    def _hand_on(self) -> None:
+        """Let the next worker go on to its next call of the model; or `go`, if all is done or something is wrong."""
+        following = ""
+        if not self._error:
+            try:
+                following = self._next()
+            except BaseException as error:
+                self._error = error
+        self.now = following or self.now
+        (self._may_go[following] if following else self._ended).put(None)
 
-    def _let_go_on(self, name: str) -> None:
-        self.now = name
-        self._may_go[name].put(None)
-        self._paused.get()
-        if self._error:
-            raise self._error
+    def _next(self) -> str:
+        """The worker that goes on, after the copies that arrive before; "" if all is done."""
+        while self._steps < MOST_STEPS:
+            self._steps += 1
+            name = next((each for each in self.order if self._can_go_on(each)), "")
+            if name != ENGINE:
+                return name or self._doomed()
+            self.arriving.pop(0)()
+        raise RuntimeError(f"After {MOST_STEPS} steps the workers have not ended: does a loop go on for ever?")
 
-    def _raise_deadlock(self) -> None:
-        """In a worker that waits in the lesson, if there is one: then the error is one of that line."""
+    def _can_go_on(self, name: str) -> bool:
+        if name == ENGINE:
+            return bool(self.arriving)
+        ready = self._ready.get(name)
+        return ready is not None and ready()
+
+    def _doomed(self) -> str:
+        """Of the workers that all wait, the one whose error it is: one in the lesson, if there is; "" if all ended."""
         waiting = [name for name, ready in self._ready.items() if ready]
+        if not waiting:
+            return ""
         names: dict[tuple[str, str], list[str]] = {}  # by their line, and what they wait for
         for name in waiting:
             place, where = self._where[name]
@@ -96,7 +110,7 @@ class Run:
         if ended := [name for name, ready in self._ready.items() if not ready]:
             lines.append(f"{' and '.join(ended)} {'has' if len(ended) == 1 else 'have'} ended.")
         self._stuck = RuntimeError("\n".join(["Deadlock: nobody can go on.", *lines, *self.about_a_deadlock()]))
-        self._let_go_on(next((name for name in reversed(waiting) if self._where[name][0]), waiting[0]))
+        return next((name for name in reversed(waiting) if self._where[name][0]), waiting[0])
 
     def _work(self, name: str, work: Callable, results: dict) -> None:
         self._may_go[name].get()
@@ -108,13 +122,14 @@ class Run:
         except BaseException as error:
             self._error = error.with_traceback(_without_the_model(error.__traceback__))
         self._ready[name] = None
-        self._paused.put(None)
+        if not self._over:
+            self._hand_on()
 
     def pause(self, where: Callable[[], str] = str, ready: Callable = lambda: True) -> None:
         """Others may go on now; this worker does when it is ready."""
         name = self.now
         self._ready[name], self._where[name] = ready, (line_of_the_lesson(), where)
-        self._paused.put(None)
+        self._hand_on()
         self._may_go[name].get()
         if self._over:
             raise _Stopped
