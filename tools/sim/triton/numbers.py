@@ -12,7 +12,7 @@ import numpy as np
 import triton.language as tl
 from triton._C.libtriton import ir
 
-from tools.sim.triton import casts, dots, reductions
+from tools.sim.triton import casts, dots, elements, reductions
 from tools.sim.triton.casts import NARROW, garbage, nearest
 
 EXTREMES = {ir.ATOMIC_OP.MIN: np.fmin, ir.ATOMIC_OP.MAX: np.fmax}  # of short floats, through a descriptor only
@@ -68,13 +68,13 @@ def _patch_memory(interpreter: Any) -> None:
         kind = pointers.get_element_ty()
         dtype = interpreter._get_np_dtype(kind)
         instead = _as_bits(garbage(pointers.data.shape, dtype) if other is None else other.data)
-        loaded = memory.load(pointers.data, _array(mask), instead, _bits(dtype))
+        loaded = elements.load(pointers.data, _array(mask), instead, _bits(dtype))
         return handle(loaded.view(dtype), kind)
 
     def create_masked_store(
         self: Any, pointers: Any, value: Any, mask: Any, cache_modifier: Any, eviction_policy: Any
     ) -> Any:
-        return memory.store(pointers.data, _as_bits(value.data), _array(mask))
+        elements.store(pointers.data, _as_bits(value.data), _array(mask))
 
     def create_atomic_rmw(
         self: Any, operation: Any, pointer: Any, value: Any, mask: Any, semantics: Any, scope: Any
