@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 
 import triton
 
@@ -21,6 +22,7 @@ class Place:
     column: int
 
 
+@cache  # few files are asked for, each of them thousands of times
 def is_tritons(file: str) -> bool:
     """Whether a file belongs to Triton itself."""
     return os.path.realpath(file).startswith(PACKAGE + os.sep)

@@ -78,7 +78,9 @@ def distinct(addresses: np.ndarray, size: int) -> np.ndarray:
 def compare(earlier: list[Trial], new: Trial) -> None:
     """Raise Fault where a grid was not made for the new configuration, or for one of the earlier ones."""
     old = next((each for each in earlier if each.few.grid == new.few.grid), None)  # the others were compared with it
-    if old is None or _alike(old.few, new.few) or old.all.atomics or new.all.atomics:
+    if old is None or _alike(old.few, new.few):
+        return
+    if old.all.atomics or new.all.atomics or _alike(old.all, new.all):
         return
     for whole, part in permutations((old, new)):
         for view in whole.all.views:

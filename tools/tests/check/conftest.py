@@ -1,4 +1,4 @@
-"""A lesson with functions to differentiate and to measure, in this process and in one of its own; what is diagnosed."""
+"""A lesson to differentiate and to measure, in this process and in one of its own; and what the diagnosis says."""
 
 import importlib.util
 import sys
