@@ -37,9 +37,9 @@ OFFER = """\
 ./course check --dev tests pages, notebooks and terminals too. Install what
 that needs, 73 MB, and run it at the end? [y/N] """
 TIMES = """\
-For those who change the course. On two cores all units take some 20 minutes,
---tools 13, --quick 5, --dev 2, a day half a minute to three. What passed is
-remembered, and runs again when something that it depends on has changed.
+For those who change the course. On two cores all units take 10 to 20 minutes,
+--tools 8 to 13, --quick 3 to 5, --dev 2, a day half a minute to three. What
+passed is remembered, and runs again when something that it depends on changes.
 """
 
 
