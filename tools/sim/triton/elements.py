@@ -1,4 +1,4 @@
-"""Elements of memory at addresses: loaded and stored by NumPy, which takes a tenth of what the interpreter's loop does.
+"""Elements of memory at addresses: loaded and stored by NumPy, which is quicker for a tile than the interpreter's loop.
 
 All addresses are those of elements that exist: memory.py has seen to that, and to their alignment.
 """
@@ -31,7 +31,7 @@ def load(addresses: np.ndarray, mask: np.ndarray, instead: np.ndarray, dtype: np
 
 
 def store(addresses: np.ndarray, values: np.ndarray, mask: np.ndarray) -> None:
-    """Of several values for one address the last one stays."""
+    """Store where the mask is True; of several values for one address the last one stays. All of one shape."""
     if addresses.size < MANY:
         interpreter.store(addresses, values, mask)
     elif mask.any():

@@ -180,7 +180,7 @@ def test_processes_that_die_or_hang_cost_their_variant_alone(course, monkeypatch
     assert [test.function for test in noisy.failed] == ["test_total_adds_every_value"]
 
 
-# And keeps it, to the last byte: there is no room to say so
+# Takes memory in pieces and keeps them, until there is no room even for the words of a report
 TAKES_ALL = """\
 size, taken = 1 << 32, []
     while size:
